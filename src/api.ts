@@ -1,0 +1,151 @@
+/** `/api.php`: a query in, an answer out. A planned selection is a file; anything else is cut from the whole export. */
+
+import { createHash } from "node:crypto";
+import {
+  type Answer,
+  cacheableHeaders,
+  etagOf,
+  lengthOf,
+  negotiateCoding,
+  type Part,
+  problem,
+  type RequestHeaders,
+  unlessFresh,
+} from "./answer.js";
+import { formats } from "./formats/index.js";
+import { fileName } from "./page.js";
+import { formatQuery, parseQuery, type Query, queryLimits } from "./query.js";
+import type { RankRange } from "./ranks.js";
+import type { Release } from "./release.js";
+
+export const API_PATH = "/api.php";
+
+/** The answer to one request; `search` is the query string without `?`. Never throws for anything a client can send. */
+export function answerApi(release: Release, method: string, search: string, headers: RequestHeaders): Answer {
+  if (method !== "GET") {
+    return problem(405, `${API_PATH} answers GET only.`, { headers: { Allow: "GET" } });
+  }
+  const parsed = parseQuery(search);
+  if ("faults" in parsed) {
+    const names = [...new Set(parsed.faults.map(({ parameter }) => parameter))].join(", ");
+    return problem(
+      400,
+      `Wrong parameter: ${names}. See errors for what is accepted; all parameters are described in /openapi.json.`,
+      { errors: parsed.faults },
+    );
+  }
+  return unlessFresh(
+    headers,
+    answerPlanned(release, parsed.query, headers) ?? answerCut(release, parsed.query, search),
+  );
+}
+
+/** The file of a selection that was planned at build; null when the request wants a box, a page, or more than one page holds. */
+function answerPlanned(release: Release, query: Query, headers: RequestHeaders): Answer | null {
+  if (query.bbox !== null || query.offset !== 0) return null;
+  const file = release.plannedExport(query.region, query.category, query.format);
+  if (file === undefined) return null;
+  const matched = countPlanned(release, query);
+  if (matched > query.limit) return null;
+  const coding = negotiateCoding(headers, file.codings);
+  const body = (coding === null ? undefined : file.coded[coding]) ?? file.plain;
+  return {
+    status: 200,
+    headers: {
+      ...documentHeaders(release, query, body.length, matched, matched, []),
+      ETag: body.etag,
+      ...(body.coding !== null && { "Content-Encoding": body.coding }),
+    },
+    body: [body.slice(0, body.length)],
+  };
+}
+
+function countPlanned({ manifest }: Release, { region, category }: Query): number {
+  const counted = region === null ? manifest : manifest.regions.find(({ name }) => name === region);
+  return (category === null ? counted?.count : counted?.categories[category]) ?? 0;
+}
+
+/** Prologue, byte ranges of the whole export, epilogue. */
+function answerCut(release: Release, query: Query, search: string): Answer {
+  const { ranks } = release;
+  const { matched, returned, ranges } = ranks.select(query, query.offset, query.limit);
+  const { prologue, epilogue } = ranks.envelope(query.format, query.region, query.category);
+  const body: Part[] = [prologue, ...cut(release, query, ranges), epilogue];
+  const length = body.reduce((total, part) => total + lengthOf(part), 0);
+  const hash = createHash("sha256")
+    .update(`${release.tag} ${formatQuery(query)}`)
+    .digest("base64url")
+    .slice(0, 24);
+  return {
+    status: 200,
+    headers: {
+      ...documentHeaders(release, query, length, matched, returned, pageLinks(query, search, matched)),
+      ETag: etagOf(hash, null),
+    },
+    body,
+  };
+}
+
+/** A run of places is a run of bytes; each but the last takes the separator behind it along. */
+function cut(release: Release, { format }: Query, ranges: readonly RankRange[]): Part[] {
+  const whole = release.plannedExport(null, null, format);
+  if (whole === undefined) return [];
+  const starts = release.ranks.offsets(format);
+  const separator = formats[format].separator.length;
+  return ranges.map(({ from, to }, index) => {
+    const end = (starts[to] ?? 0) - (index === ranges.length - 1 ? separator : 0);
+    return whole.plain.slice(starts[from] ?? 0, end);
+  });
+}
+
+function documentHeaders(
+  release: Release,
+  query: Query,
+  length: number,
+  matched: number,
+  returned: number,
+  links: readonly string[],
+): Record<string, string> {
+  const license = /^https?:\/\/\S+$/.test(release.manifest.license)
+    ? new URL(release.manifest.license).href
+    : "/terms.txt";
+  const slug =
+    query.region === null
+      ? "all"
+      : (release.manifest.regions.find(({ name }) => name === query.region)?.slug ?? "none");
+  const name = fileName(
+    slug,
+    query.bbox === null ? String(query.category ?? "all") : `${query.category ?? "all"}-bbox`,
+    query.format,
+  );
+  // A browser shows JSON; GPX, KML and CSV are for another program, which the saved file opens.
+  const disposition = query.format === "geojson" || query.format === "json" ? "inline" : "attachment";
+  return {
+    ...cacheableHeaders("stable"),
+    "Content-Type": formats[query.format].mediaType,
+    "Content-Length": String(length),
+    "Content-Disposition": `${disposition}; filename="${name}"`,
+    "Last-Modified": release.lastModified,
+    "OGC-NumberMatched": String(matched),
+    "OGC-NumberReturned": String(returned),
+    Link: [
+      ...links,
+      `<${license}>; rel="license"`,
+      '</openapi.json>; rel="service-desc"; type="application/json"',
+    ].join(", "),
+  };
+}
+
+/** The pages before and behind this one, with every other parameter as it was sent (RFC 8288). */
+function pageLinks(query: Query, search: string, matched: number): string[] {
+  const link = (offset: number, rel: string): string => {
+    const sent = new URLSearchParams(search);
+    sent.set("offset", String(offset));
+    return `<${API_PATH}?${sent.toString()}>; rel="${rel}"`;
+  };
+  const links: string[] = [];
+  const next = query.offset + query.limit;
+  if (next < matched && next <= queryLimits.offset) links.push(link(next, "next"));
+  if (query.offset > 0) links.push(link(Math.max(0, Math.min(query.offset, matched) - query.limit), "prev"));
+  return links;
+}

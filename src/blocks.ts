@@ -1,0 +1,38 @@
+/** Boxes around blocks of consecutive ranks: neighbours in canonical order are neighbours on the ground, so the boxes are small. */
+
+/** Ranks in a block of the R*Tree: see the table of block sizes in the README. */
+export const BLOCK_SIZE = 64;
+
+export type NumberArray = Int32Array | Uint8Array | Uint16Array | Float64Array;
+
+/** Edges of every block, in units of 1e-7 degree. */
+export interface Blocks {
+  readonly west: Int32Array;
+  readonly east: Int32Array;
+  readonly south: Int32Array;
+  readonly north: Int32Array;
+}
+
+/** The exact box of each block of consecutive ranks. */
+export function boxBlocks(lon: Int32Array, lat: Int32Array): Blocks {
+  const count = Math.ceil(lon.length / BLOCK_SIZE);
+  const blocks = {
+    west: new Int32Array(count).fill(2 ** 31 - 1),
+    east: new Int32Array(count).fill(-(2 ** 31)),
+    south: new Int32Array(count).fill(2 ** 31 - 1),
+    north: new Int32Array(count).fill(-(2 ** 31)),
+  };
+  for (let rank = 0; rank < lon.length; rank++) {
+    const block = Math.floor(rank / BLOCK_SIZE);
+    blocks.west[block] = Math.min(at(blocks.west, block), at(lon, rank));
+    blocks.east[block] = Math.max(at(blocks.east, block), at(lon, rank));
+    blocks.south[block] = Math.min(at(blocks.south, block), at(lat, rank));
+    blocks.north[block] = Math.max(at(blocks.north, block), at(lat, rank));
+  }
+  return blocks;
+}
+
+/** An element that is known to be there. */
+export function at(array: NumberArray, index: number): number {
+  return array[index] as number;
+}

@@ -1,0 +1,32 @@
+/** `shelters verify`: every file of a release against its manifest. */
+
+import type { Command } from "commander";
+import { UserError } from "../errors.js";
+import { verifyRelease } from "../manifest.js";
+import type { Reporter } from "../reporter.js";
+import { settle } from "../swap.js";
+import { action, formatCount, options } from "./command.js";
+
+export function addVerify(program: Command): void {
+  program
+    .command("verify")
+    .description("check every file of a release against its manifest")
+    .addOption(options.site())
+    .addHelpText("after", "\nExample:\n  shelters verify --site /media/usb/shelters && echo whole")
+    .action(action(runVerify));
+}
+
+async function runVerify({ site }: { readonly site: string }, reporter: Reporter): Promise<void> {
+  settle(site);
+  const { manifest, files, faults } = await verifyRelease(site, (done) =>
+    reporter.step(`Verifying: ${formatCount(done)} files`),
+  );
+  reporter.result({ site, generation: manifest.generation, date: manifest.date, files, faults });
+  if (faults.length > 0) {
+    const summary = `${faults.length} of ${files} files of ${site} differ from the manifest. Build or mirror the release again.`;
+    throw new UserError("damaged", summary, faults);
+  }
+  reporter.line(
+    `${site} is whole: ${formatCount(files)} files, generation ${manifest.generation}, data of ${manifest.date}.`,
+  );
+}

@@ -1,0 +1,231 @@
+/** Which files a release holds for its places, and the one pass over the places that writes them all. */
+
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { bbox as turfBBox } from "@turf/bbox";
+import type { About } from "./formats/format.js";
+import { type FormatName, formatNames, formats } from "./formats/index.js";
+import type { BBox, Place } from "./place.js";
+import type { RanksWriter } from "./rankfile.js";
+import type { Group } from "./store.js";
+import { type Category, categoryNumbers } from "./taxonomy.js";
+import { slugify } from "./text.js";
+
+/** A region and category, null = all, with what is known of its places before they are read. */
+export interface SelectionPlan {
+  readonly region: string | null;
+  readonly category: Category | null;
+  readonly count: number;
+  readonly bbox: BBox | null;
+}
+
+export interface PlannedExport extends SelectionPlan {
+  readonly format: FormatName;
+  /** Path in the release, with forward slashes. */
+  readonly path: string;
+}
+
+export interface WrittenExport extends PlannedExport {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Path names of regions, in the order of the names: stable, lower case, one each. */
+export function regionSlugs(regions: readonly string[]): ReadonlyMap<string, string> {
+  const slugs = new Map<string, string>();
+  const taken = new Set(["all"]);
+  for (const region of [...new Set(regions)].sort()) {
+    const slug = slugify(region);
+    let unique = slug;
+    for (let number = 2; taken.has(unique); number++) unique = `${slug}-${number}`;
+    taken.add(unique);
+    slugs.set(region, unique);
+  }
+  return slugs;
+}
+
+/** Where the export of a selection stands: `exports/{region}/{category}.{format}`, `all` for null. */
+export function exportPath(regionSlug: string | null, category: Category | null, format: FormatName): string {
+  return `exports/${regionSlug ?? "all"}/${category ?? "all"}.${format}`;
+}
+
+/** Every region x category, `all` on each axis first, with counts and boxes. */
+export function planSelections(groups: readonly Group[]): SelectionPlan[] {
+  const regions = [null, ...regionsOf(groups)];
+  return regions.flatMap((region) =>
+    [null, ...categoryNumbers].map((category) => {
+      const chosen = groups.filter(
+        (group) =>
+          (region === null || group.region === region) && (category === null || group.category === category),
+      );
+      return {
+        region,
+        category,
+        count: chosen.reduce((sum, { count }) => sum + count, 0),
+        bbox: boxAround(chosen.map((group) => group.bbox)),
+      };
+    }),
+  );
+}
+
+/** Names of the regions that have places, sorted. */
+export function regionsOf(groups: readonly Group[]): string[] {
+  return [...new Set(groups.map(({ region }) => region))].filter((region) => region !== null).sort();
+}
+
+/** The smallest box around boxes; null around none. */
+function boxAround(boxes: readonly BBox[]): BBox | null {
+  if (boxes.length === 0) return null;
+  const corners = boxes.flatMap(({ west, south, east, north }) => [
+    [west, south],
+    [east, north],
+  ]);
+  const [west, south, east, north] = turfBBox({ type: "MultiPoint", coordinates: corners }) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { west, south, east, north };
+}
+
+/** Every selection in every format. */
+export function planExports(selections: readonly SelectionPlan[]): PlannedExport[] {
+  const slugs = regionSlugs(selections.map(({ region }) => region).filter((region) => region !== null));
+  return selections.flatMap((selection) =>
+    formatNames.map((format) => {
+      const slug = selection.region === null ? null : (slugs.get(selection.region) ?? null);
+      return { ...selection, format, path: exportPath(slug, selection.category, format) };
+    }),
+  );
+}
+
+/**
+ * Writes every planned export below `folder` in one pass over the places, which come in canonical order, and tells the
+ * release's database where each place begins. Memory: one chunk per file and 8 bytes per place and format.
+ */
+export async function writeExports(
+  folder: string,
+  plan: readonly PlannedExport[],
+  places: Iterable<Place>,
+  about: Omit<About, "region" | "category" | "bbox">,
+  ranks: RanksWriter,
+  onProgress: (places: number) => void,
+): Promise<WrittenExport[]> {
+  const writers = plan.map((planned) => openExport(folder, planned, { ...about, ...planned }));
+  const byKey = new Map(
+    writers.map((writer) => [key(writer.plan.format, writer.plan.region, writer.plan.category), writer]),
+  );
+  const count = plan.find((planned) => planned.region === null && planned.category === null)?.count ?? 0;
+  const offsets = new Map(formatNames.map((format) => [format, new Float64Array(count + 1)]));
+  let rank = 0;
+  for (const place of places) {
+    ranks.add(place);
+    for (const format of formatNames) {
+      const bytes = Buffer.from(formats[format].place(place));
+      const region = place.region === null ? [null] : [null, place.region];
+      const category = place.category === null ? [null] : [null, place.category];
+      for (const oneRegion of region) {
+        for (const oneCategory of category) {
+          const start = byKey.get(key(format, oneRegion, oneCategory))?.append(bytes);
+          if (oneRegion === null && oneCategory === null)
+            (offsets.get(format) as Float64Array)[rank] = start ?? 0;
+        }
+      }
+    }
+    rank++;
+    if (rank % 1000 === 0) {
+      onProgress(rank);
+      await new Promise(setImmediate); // lets a progress line be drawn and a signal be heard
+    }
+  }
+  const written = writers.map((writer) => writer.finish());
+  for (const format of formatNames) {
+    const ends = offsets.get(format) as Float64Array;
+    ends[count] = byKey.get(key(format, null, null))?.nextStart() ?? 0;
+    ranks.setOffsets(format, ends);
+  }
+  for (const { format, region, category } of plan) {
+    const cut = { ...about, region, category, bbox: null };
+    ranks.setEnvelope(format, region, category, {
+      prologue: formats[format].prologue(cut),
+      epilogue: formats[format].epilogue(cut),
+    });
+  }
+  return written;
+}
+
+function key(format: FormatName, region: string | null, category: Category | null): string {
+  return `${format}/${category ?? ""}/${region ?? ""}`;
+}
+
+interface ExportWriter {
+  readonly plan: PlannedExport;
+  /** Adds a place, with the separator before it where one belongs; gives the byte at which the place begins. */
+  append(place: Buffer): number;
+  /** Where a further place would begin. */
+  nextStart(): number;
+  finish(): WrittenExport;
+}
+
+const CHUNK = 64 * 1024; // bytes gathered per file before they are written
+
+function openExport(folder: string, plan: PlannedExport, about: About): ExportWriter {
+  const format = formats[plan.format];
+  const separator = Buffer.from(format.separator);
+  const file = appendFile(join(folder, plan.path));
+  file.write(Buffer.from(format.prologue(about)));
+  let isFirst = true;
+  let nextStart = file.length();
+  return {
+    plan,
+    append: (place) => {
+      if (!isFirst) file.write(separator);
+      isFirst = false;
+      const start = file.length();
+      file.write(place);
+      nextStart = file.length() + separator.length;
+      return start;
+    },
+    nextStart: () => nextStart,
+    finish: () => {
+      file.write(Buffer.from(format.epilogue(about)));
+      return { ...plan, bytes: file.length(), sha256: file.finish() };
+    },
+  };
+}
+
+/** A file that is open only while a chunk is written: a release has more files than a process may hold open. */
+function appendFile(path: string) {
+  mkdirSync(dirname(path), { recursive: true });
+  const hash: Hash = createHash("sha256");
+  let chunk: Buffer[] = [];
+  let gathered = 0;
+  let length = 0;
+  const flush = (): void => {
+    const file = openSync(path, "a");
+    try {
+      const bytes = Buffer.concat(chunk);
+      hash.update(bytes);
+      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+    } finally {
+      closeSync(file);
+    }
+    chunk = [];
+    gathered = 0;
+  };
+  return {
+    write: (bytes: Buffer): void => {
+      chunk.push(bytes);
+      gathered += bytes.length;
+      length += bytes.length;
+      if (gathered >= CHUNK) flush();
+    },
+    length: () => length,
+    finish: (): string => {
+      flush();
+      return hash.digest("hex");
+    },
+  };
+}

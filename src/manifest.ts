@@ -1,0 +1,142 @@
+/** manifest.json: what a release holds and how to tell that it is whole. */
+
+import { createHash } from "node:crypto";
+import { createReadStream, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Coding, codingNames, codings, type FileForm } from "./compress.js";
+import { systemCode, UserError } from "./errors.js";
+import type { BBox, Provenance } from "./place.js";
+
+export const MANIFEST = "manifest.json";
+
+/** One file of a release, with its compressed forms. */
+export interface ManifestFile extends FileForm {
+  /** Relative to the release, forward slashes. */
+  readonly path: string;
+  readonly mediaType: string;
+  /** Places in it; absent for files that hold none. */
+  readonly places?: number;
+  /** `path` + `.gz` or `.br`; empty for files that do not compress. */
+  readonly codings: Readonly<Partial<Record<Coding, FileForm>>>;
+}
+
+export interface ManifestRegion {
+  readonly name: string;
+  readonly slug: string;
+  readonly count: number;
+  /** Places by category, "1" to "7". */
+  readonly categories: Readonly<Record<string, number>>;
+}
+
+export interface Manifest extends Provenance {
+  readonly generator: string;
+  readonly generation: string;
+  readonly count: number;
+  readonly bbox: BBox | null;
+  readonly categories: Readonly<Record<string, number>>;
+  readonly regions: readonly ManifestRegion[];
+  /** The database that the server filters with; one of `files`. */
+  readonly database: string;
+  readonly files: readonly ManifestFile[];
+}
+
+/** One file a line, so that two manifests can be compared by eye. */
+export function formatManifest({ files, ...rest }: Manifest): string {
+  const head = JSON.stringify(rest, null, 1).slice(0, -2);
+  return `${head},\n "files": [\n${files.map((file) => `  ${JSON.stringify(file)}`).join(",\n")}\n ]\n}\n`;
+}
+
+/** Reads `manifest.json` of a release folder. Throws UserError `damaged` where there is none, or none that can be used. */
+export function readManifest(site: string): { readonly manifest: Manifest; readonly bytes: Buffer } {
+  const path = join(site, MANIFEST);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT" && systemCode(error) !== "ENOTDIR") throw error;
+    throw new UserError(
+      "damaged",
+      `There is no release in ${site} (no ${MANIFEST}). Run \`shelters build\` first.`,
+      [],
+      { cause: error },
+    );
+  }
+  return { manifest: parseManifest(bytes, path), bytes };
+}
+
+/** Checks what the program relies on; `name` is for the message. Throws UserError `damaged`. */
+export function parseManifest(bytes: Buffer, name: string): Manifest {
+  let value: Partial<Manifest>;
+  try {
+    value = JSON.parse(bytes.toString("utf8")) as Partial<Manifest>;
+  } catch (error) {
+    throw new UserError("damaged", `${name} is damaged: it is not valid JSON.`, [], { cause: error });
+  }
+  const isManifest =
+    typeof value?.generation === "string" &&
+    typeof value.date === "string" &&
+    typeof value.database === "string" &&
+    typeof value.count === "number" &&
+    Array.isArray(value.regions) &&
+    Array.isArray(value.files);
+  if (!isManifest) throw new UserError("damaged", `${name} is not the manifest of a release.`);
+  const foul = (value as Manifest).files.find(
+    (file) =>
+      !isSafePath(file?.path) ||
+      !Number.isSafeInteger(file.bytes) ||
+      !/^[0-9a-f]{64}$/.test(file.sha256) ||
+      typeof file.codings !== "object",
+  );
+  if (foul !== undefined)
+    throw new UserError("damaged", `${name} has a damaged entry: ${JSON.stringify(foul).slice(0, 200)}.`);
+  return value as Manifest;
+}
+
+/** A path that stays inside the folder it is joined to, on every system. */
+function isSafePath(path: unknown): boolean {
+  return (
+    typeof path === "string" && /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/.test(path)
+  );
+}
+
+/** Every form of every file: the plain one and the compressed ones. */
+export function* formsOf(manifest: Manifest): Generator<{ readonly path: string } & FileForm> {
+  for (const file of manifest.files) {
+    yield { path: file.path, bytes: file.bytes, sha256: file.sha256 };
+    for (const coding of codingNames) {
+      const form = file.codings[coding];
+      if (form !== undefined) yield { path: file.path + codings[coding], ...form };
+    }
+  }
+}
+
+/** What differs from the manifest, a line each; empty when the release is whole. */
+export async function verifyRelease(
+  site: string,
+  onProgress: (files: number) => void = () => {},
+): Promise<{ readonly manifest: Manifest; readonly files: number; readonly faults: readonly string[] }> {
+  const { manifest } = readManifest(site);
+  const faults: string[] = [];
+  let files = 0;
+  for (const form of formsOf(manifest)) {
+    const fault = await checkFile(join(site, form.path), form);
+    if (fault !== null) faults.push(`${form.path}: ${fault}`);
+    onProgress(++files);
+  }
+  return { manifest, files, faults };
+}
+
+async function checkFile(path: string, form: FileForm): Promise<string | null> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(path)) {
+      hash.update(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+    }
+  } catch (error) {
+    return systemCode(error) === "ENOENT" ? "missing" : `unreadable (${systemCode(error) ?? String(error)})`;
+  }
+  if (bytes !== form.bytes) return `${bytes} bytes, the manifest says ${form.bytes}`;
+  return hash.digest("hex") === form.sha256 ? null : "its content differs from the manifest";
+}

@@ -1,0 +1,271 @@
+/**
+ * The only gate into the domain: one record of a source in, a Place or a reason for refusing it out. Positions are never
+ * guessed: a doubtful one is refused. A poor label never loses a hut: it is repaired, and the repair is counted.
+ */
+
+import { decodeHTML } from "entities";
+import { parseAltitude, parseCapacity, parseCount, parseMetres, parseWinterCapacity } from "./measures.js";
+import { type Json, type Place, roundCoordinate } from "./place.js";
+import { type Category, categories, categoryOfNumber, categoryOfSlug } from "./taxonomy.js";
+import { cleanLabel, cleanText, isUsableLabel } from "./text.js";
+
+/** Why a record was refused. */
+export type Refusal =
+  | "not a record"
+  | "no id"
+  | "bad coordinates"
+  | "coordinates look swapped"
+  | "text too long"
+  | "too deep"
+  | "repeated id";
+
+/** What was put right in a record that was kept. */
+export type Repair =
+  | "name missing"
+  | "category unknown"
+  | "category contradicted"
+  | "region missing"
+  | "comment repeated"
+  | "entities decoded"
+  | "text cleaned";
+
+export type Parsed =
+  | { readonly place: Place; readonly repairs: readonly Repair[] }
+  | { readonly refused: Refusal; readonly record: string };
+
+const limits = {
+  label: 300, // characters of a name, region, commune
+  text: 100_000, // characters of any other text
+  depth: 8, // nesting of values that are passed through
+  id: 2 ** 31 - 1, // GPX readers and vector tiles hold ids in 32 bits
+} as const;
+
+/** The service's file name for "no photo". */
+export const NO_PHOTO = "refugesansphoto.jpg";
+
+// Where a swapped pair would land: used only to say that two coordinates look swapped.
+const HOME = { west: -2.5, south: 41.5, east: 3.7, north: 43.9 } as const;
+
+/** The keys that become fields of a Place; every other key is passed through. */
+const KNOWN_KEYS: ReadonlySet<string> = new Set(
+  (
+    "name url descriptif commentaire photo region altitude cap_ete cap_hiver type_hebergement " +
+    "type_lieu category id commune altitude_m capacity capacity_summer capacity_winter longitude latitude"
+  ).split(" "),
+);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Flat {
+  readonly fields: Fields;
+  readonly lon: unknown;
+  readonly lat: unknown;
+  readonly id: unknown;
+}
+
+/** Reads records in order; it remembers the record before, because the known service repeats its comment. */
+export function createPlaceParser(): (record: unknown) => Parsed {
+  let previousComment = "";
+  return (record) => {
+    const flat = flatten(record);
+    if (flat === null) return { refused: "not a record", record: describe(record) };
+    const comment = flat.fields["commentaire"];
+    const repeated =
+      isServiceLayout(flat.fields) &&
+      typeof comment === "string" &&
+      comment.trim() !== "" &&
+      comment === previousComment;
+    previousComment = typeof comment === "string" ? comment : "";
+    try {
+      return parseFlat(flat, repeated);
+    } catch (error) {
+      if (error instanceof Refused) return { refused: error.reason, record: describe(record) };
+      throw error;
+    }
+  };
+}
+
+class Refused extends Error {
+  readonly reason: Refusal;
+  constructor(reason: Refusal) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** A GeoJSON Feature, or a flat object: CSV row, JSON record. */
+function flatten(record: unknown): Flat | null {
+  if (!isObject(record)) return null;
+  if (record["type"] !== "Feature") {
+    return { fields: record, lon: record["longitude"], lat: record["latitude"], id: record["id"] };
+  }
+  const { geometry, properties } = record;
+  const coordinates =
+    isObject(geometry) && geometry["type"] === "Point" && Array.isArray(geometry["coordinates"])
+      ? geometry["coordinates"]
+      : [];
+  const fields = isObject(properties) ? properties : {};
+  return { fields, lon: coordinates[0], lat: coordinates[1], id: fields["id"] ?? record["id"] };
+}
+
+/** The known service puts the commune in `region` and has no other key for either. */
+function isServiceLayout(fields: Fields): boolean {
+  return "type_hebergement" in fields && !("commune" in fields);
+}
+
+function parseFlat({ fields, lon, lat, id }: Flat, commentRepeated: boolean): Parsed {
+  const repairs = new Set<Repair>();
+  const serviceLayout = isServiceLayout(fields);
+  const text = (key: string): string => readText(fields[key], limits.text, serviceLayout, repairs, cleanText);
+  const label = (key: string): string =>
+    readText(fields[key], limits.label, serviceLayout, repairs, cleanLabel);
+
+  const position = parsePosition(lon, lat);
+  const url = text("url").trim();
+  const number = parseId(id, url);
+  const { category, categorySlug } = parseCategory(fields, label("type_hebergement"), repairs);
+  const region = serviceLayout ? "" : label("region");
+  if (region === "") repairs.add("region missing");
+  const altitudeText = text("altitude") || text("altitude_m");
+  const summerText = text("cap_ete") || text("capacity_summer") || text("capacity");
+  const winterText = text("cap_hiver") || text("capacity_winter");
+  const summerCapacity =
+    "capacity_summer" in fields ? parseCount(fields["capacity_summer"]) : parseCapacity(summerText);
+  if (commentRepeated) repairs.add("comment repeated");
+
+  const place: Place = {
+    id: number,
+    name: parseName(label("name"), number, repairs),
+    ...position,
+    category,
+    categorySlug,
+    region: region === "" ? null : region,
+    commune: label(serviceLayout ? "region" : "commune"),
+    // Existing clients take the id from behind the "=" of the address.
+    url: url === "" ? `/?id=${number}` : url,
+    description: text("descriptif"),
+    comment: commentRepeated ? "" : text("commentaire"),
+    photo: text("photo").trim() || NO_PHOTO,
+    altitudeText: altitudeText === "" ? null : altitudeText,
+    altitude: "altitude_m" in fields ? parseMetres(fields["altitude_m"]) : parseAltitude(altitudeText),
+    summerText,
+    summerCapacity,
+    winterText,
+    winterCapacity:
+      "capacity_winter" in fields
+        ? parseCount(fields["capacity_winter"])
+        : parseWinterCapacity(winterText, summerCapacity),
+    extra: parseExtra(fields),
+  };
+  return { place, repairs: [...repairs] };
+}
+
+/** What is passed through; two keys that clean to the same one count as one, the last wins as in JSON. */
+function parseExtra(fields: Fields): Place["extra"] {
+  const entries = Object.entries(fields).map(([key, value]) => [cleanLabel(key), value] as const);
+  const unknown = new Map(entries.filter(([key]) => key !== "" && !KNOWN_KEYS.has(key)));
+  return [...unknown].map(([key, value]) => [key, cleanJson(value, 0)] as const);
+}
+
+function parseName(name: string, id: number, repairs: Set<Repair>): string {
+  if (isUsableLabel(name)) return name;
+  repairs.add("name missing");
+  return `Sans nom ${id}`;
+}
+
+function parsePosition(rawLon: unknown, rawLat: unknown): { lon: number; lat: number } {
+  const lon = parseDegrees(rawLon);
+  const lat = parseDegrees(rawLat);
+  if (lon === null || lat === null || (lon === 0 && lat === 0)) throw new Refused("bad coordinates");
+  if (!isHome(lon, lat) && isHome(lat, lon)) throw new Refused("coordinates look swapped");
+  if (Math.abs(lon) > 180 || Math.abs(lat) > 90) throw new Refused("bad coordinates");
+  return { lon: roundCoordinate(lon), lat: roundCoordinate(lat) };
+}
+
+function isHome(lon: number, lat: number): boolean {
+  return lon >= HOME.west && lon <= HOME.east && lat >= HOME.south && lat <= HOME.north;
+}
+
+/** Decimal degrees from a number or from its plain decimal text; a decimal comma is refused, not guessed. */
+function parseDegrees(value: unknown): number | null {
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  return typeof value === "string" && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : null;
+}
+
+/** The integer id, or the integer at the end of the address. */
+function parseId(value: unknown, url: string): number {
+  const digits = String(value ?? "").trim() || (/=(\d+)$/.exec(url)?.[1] ?? "");
+  const id = /^\d{1,10}$/.test(digits) ? Number(digits) : 0;
+  if (id < 1 || id > limits.id) throw new Refused("no id");
+  return id;
+}
+
+/** The number (`type_lieu`) is better founded than the slug, which the service leaves empty now and then. */
+function parseCategory(
+  fields: Fields,
+  slug: string,
+  repairs: Set<Repair>,
+): { category: Category | null; categorySlug: string } {
+  const byNumber = categoryOfNumber(fields["type_lieu"]) ?? categoryOfNumber(fields["category"]);
+  const bySlug = categoryOfSlug(slug);
+  const category = byNumber ?? bySlug;
+  if (category === null) {
+    repairs.add("category unknown");
+    return { category, categorySlug: slug };
+  }
+  if (byNumber !== null && slug !== "" && bySlug !== byNumber) repairs.add("category contradicted");
+  return { category, categorySlug: categories[category].slug };
+}
+
+function readText(
+  value: unknown,
+  limit: number,
+  serviceLayout: boolean,
+  repairs: Set<Repair>,
+  clean: (text: string) => string,
+): string {
+  if (value === null || value === undefined) return "";
+  const raw = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  if (raw.length > limit) throw new Refused("text too long");
+  const decoded = serviceLayout ? decodeHTML(raw).replaceAll("\\'", "'") : raw;
+  if (decoded !== raw) repairs.add("entities decoded");
+  const cleaned = clean(decoded);
+  // Trimming and CRLF are how the source writes; anything more is damage worth a count.
+  if (
+    cleaned.trim() !== decoded.replace(/\r\n?/g, "\n").trim() &&
+    cleaned !== decoded.replace(/\s+/g, " ").trim()
+  )
+    repairs.add("text cleaned");
+  return cleaned;
+}
+
+function cleanJson(value: unknown, depth: number): Json {
+  if (depth > limits.depth) throw new Refused("too deep");
+  if (typeof value === "string") {
+    if (value.length > limits.text) throw new Refused("text too long");
+    return cleanText(value);
+  }
+  if (typeof value === "number") return Number.isFinite(value) ? value + 0 : null;
+  if (typeof value === "boolean") return value;
+  if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1));
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)]),
+    );
+  return null;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A short, one-line picture of a record for a report. */
+function describe(record: unknown): string {
+  const flat = flatten(record);
+  const shown = { id: flat?.id ?? flat?.fields["url"], name: flat?.fields["name"] };
+  const text =
+    shown.id === undefined && shown.name === undefined
+      ? (JSON.stringify(record) ?? String(record))
+      : JSON.stringify(shown);
+  return cleanLabel(text).slice(0, 160);
+}

@@ -1,0 +1,188 @@
+/** An open release: everything a request needs, in memory or behind an open file, and never a mix of two generations. */
+
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { etagOf } from "./answer.js";
+import {
+  chooseForMemory,
+  damaged,
+  type FileBody,
+  formsOfFile,
+  memoryBody,
+  openBody,
+  readAll,
+} from "./bodies.js";
+import { type Coding, codingNames, codings } from "./compress.js";
+import { systemCode, UserError } from "./errors.js";
+import { exportPath } from "./exports.js";
+import { type FormatName, formatNames } from "./formats/index.js";
+import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
+import { openRanks, type Ranks } from "./ranks.js";
+import type { Category } from "./taxonomy.js";
+
+export interface ReleaseFile {
+  readonly path: string;
+  readonly mediaType: string;
+  readonly plain: FileBody;
+  /** The compressed forms there are. */
+  readonly coded: Readonly<Partial<Record<Coding, FileBody>>>;
+  readonly codings: readonly Coding[];
+}
+
+export interface Release {
+  readonly manifest: Manifest;
+  /** Changes with any byte of any file: the validator of answers that are put together. */
+  readonly tag: string;
+  /** HTTP date of the data. */
+  readonly lastModified: string;
+  readonly ranks: Ranks;
+  /** A file by its path, or undefined: of the manifest, the manifest itself, and each compressed form under its own name. */
+  file(path: string): ReleaseFile | undefined;
+  /** The planned export of a selection; undefined for a region that is not registered. */
+  plannedExport(
+    region: string | null,
+    category: Category | null,
+    format: FormatName,
+  ): ReleaseFile | undefined;
+  /** Keeps the files open until the returned function is called. */
+  hold(): () => void;
+  /** Closes the files as soon as nobody holds them. */
+  retire(): void;
+}
+
+/** Memory for file contents; what does not fit is read from disk, request by request. */
+export const DEFAULT_MEMORY = 64 * 1024 * 1024;
+
+/**
+ * Opens a release folder. Files that fit in memory are checked against the manifest; the others by their size.
+ * Throws UserError `damaged` when the release is missing, incomplete or altered.
+ */
+export function openRelease(site: string, memory = DEFAULT_MEMORY): Release {
+  const { manifest, bytes } = readManifest(site);
+  const opened: number[] = [];
+  try {
+    return assemble(site, manifest, bytes, memory, opened);
+  } catch (error) {
+    for (const file of opened) closeSync(file);
+    if (systemCode(error) !== "ENOENT") throw error;
+    throw new UserError(
+      "damaged",
+      `The release in ${site} is incomplete: a file of its manifest is missing. Build or mirror it again.`,
+      [],
+      { cause: error },
+    );
+  }
+}
+
+function assemble(
+  site: string,
+  manifest: Manifest,
+  manifestBytes: Buffer,
+  memory: number,
+  opened: number[],
+): Release {
+  const files = new Map<string, ReleaseFile>();
+  const sources = manifest.files.flatMap((file) => formsOfFile(file));
+  const inMemory = chooseForMemory(sources, memory);
+  const bodies = new Map(
+    sources.map((source) => [source.path, openBody(site, source, inMemory.has(source.path), opened)]),
+  );
+  for (const file of manifest.files) {
+    const plain = bodies.get(file.path) as FileBody;
+    const coded: Partial<Record<Coding, FileBody>> = {};
+    for (const coding of codingNames) {
+      const body = bodies.get(file.path + codings[coding]);
+      if (body === undefined || file.codings[coding] === undefined) continue;
+      coded[coding] = body;
+      // The compressed form under its own name is a file like any other: nothing is to be undone by the client.
+      const path = file.path + codings[coding];
+      const own = {
+        ...body,
+        coding: null,
+        etag: etagOf(`${file.codings[coding].sha256.slice(0, 24)}`, null),
+      };
+      files.set(path, {
+        path,
+        mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+        plain: own,
+        coded: {},
+        codings: [],
+      });
+    }
+    files.set(file.path, {
+      path: file.path,
+      mediaType: file.mediaType,
+      plain,
+      coded,
+      codings: Object.keys(coded) as Coding[],
+    });
+  }
+  const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
+  const manifestBody = memoryBody(manifestBytes, null, etagOf(tag, null));
+  files.set(MANIFEST, {
+    path: MANIFEST,
+    mediaType: "application/json",
+    plain: manifestBody,
+    coded: {},
+    codings: [],
+  });
+  const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
+  for (const format of formatNames) {
+    if (!files.has(exportPath(null, null, format)))
+      throw new UserError(
+        "damaged",
+        `The release in ${site} has no ${exportPath(null, null, format)}. Build it again with this program.`,
+      );
+  }
+  return {
+    manifest,
+    tag,
+    lastModified: new Date(manifest.date).toUTCString(),
+    ranks: openRanks(readDatabase(site, manifest), join(site, manifest.database)),
+    file: (path) => files.get(path),
+    plannedExport: (region, category, format) => {
+      const slug = region === null ? null : slugs.get(region);
+      return slug === undefined ? undefined : files.get(exportPath(slug, category, format));
+    },
+    ...lifetime(opened),
+  };
+}
+
+function readDatabase(site: string, manifest: Manifest): Buffer {
+  const entry = manifest.files.find((file) => file.path === manifest.database);
+  if (entry === undefined) throw damaged(join(site, manifest.database), "it is not in the manifest");
+  const path = join(site, entry.path);
+  const file = openSync(path, "r");
+  try {
+    const bytes = readAll(file, fstatSync(file).size);
+    if (createHash("sha256").update(bytes).digest("hex") !== entry.sha256)
+      throw damaged(path, "its content differs from the manifest");
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function lifetime(opened: readonly number[]): Pick<Release, "hold" | "retire"> {
+  let holders = 1; // the server itself, until it retires the release
+  const leave = (): void => {
+    holders--;
+    if (holders === 0) for (const file of opened) closeSync(file);
+  };
+  const once = (): (() => void) => {
+    let isHeld = true;
+    return () => {
+      if (isHeld) leave();
+      isHeld = false;
+    };
+  };
+  const retire = once();
+  return {
+    hold: () => {
+      holders++;
+      return once();
+    },
+    retire,
+  };
+}

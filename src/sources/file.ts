@@ -1,0 +1,168 @@
+/** Records from a CSV, JSON or GeoJSON file or from standard input, streamed: memory does not grow with the file. */
+
+import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
+import { Readable } from "node:stream";
+import { TextDecoderStream } from "node:stream/web";
+import { parse as csvParser } from "csv-parse";
+import { Assembler } from "stream-json/assembler.js";
+import { parser as jsonParser, type Token } from "stream-json/parser.js";
+import { UserError } from "../errors.js";
+import { unguardCell } from "../formats/csv.js";
+import type { Provenance } from "../place.js";
+import type { Source, SourceItem } from "./source.js";
+
+export const file: Source = { pull };
+
+async function* pull(from: string): AsyncGenerator<SourceItem> {
+  const isStdin = from === "-";
+  const name = isStdin ? "standard input" : from;
+  yield {
+    about: isStdin
+      ? { date: isoSeconds(new Date()) }
+      : { date: isoSeconds(fileDate(from)), ...readSidecar(from) },
+  };
+  const bytes = isStdin ? process.stdin : createReadStream(from);
+  try {
+    yield* readRecords(decodeUtf8(bytes), name);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError(
+      "source",
+      `${name} cannot be read to its end: ${reason}. The places pulled before are kept.`,
+      [],
+      { cause: error },
+    );
+  }
+}
+
+function fileDate(path: string): Date {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw new UserError("source", `There is no file ${path}.`);
+  if (stats.isDirectory())
+    throw new UserError("source", `${path} is a folder; --from takes a CSV, JSON or GeoJSON file.`);
+  return stats.mtime;
+}
+
+/** `places.csv` may have its title, attribution, license and date beside it in `places.about.json`. */
+function readSidecar(path: string): Partial<Provenance> {
+  const sidecar = `${path.replace(/\.[^./\\]+$/, "")}.about.json`;
+  if (!existsSync(sidecar)) return {};
+  try {
+    return pickProvenance(JSON.parse(readFileSync(sidecar, "utf8")) as Record<string, unknown>);
+  } catch (error) {
+    throw new UserError("source", `${sidecar} is not valid JSON.`, [], { cause: error });
+  }
+}
+
+/** UTF-8 only: text of another encoding would come out as other names. A byte order mark is dropped. */
+async function* decodeUtf8(bytes: NodeJS.ReadableStream): AsyncGenerator<string> {
+  const decoder = new TextDecoderStream("utf-8", { fatal: true });
+  const web = Readable.toWeb(Readable.from(bytes));
+  yield* web.pipeThrough(decoder) as AsyncIterable<string>;
+}
+
+/** The first character that is no white space says what it is: `[` or `{` is JSON, anything else CSV. */
+async function* readRecords(text: AsyncGenerator<string>, name: string): AsyncGenerator<SourceItem> {
+  let head = "";
+  while (head.trim() === "") {
+    const next = await text.next();
+    if (next.done) throw new UserError("source", `${name} is empty.`);
+    head += next.value;
+  }
+  const first = head.trimStart()[0] ?? "";
+  const whole = prepend(head, text);
+  if (first === "<")
+    throw new UserError(
+      "source",
+      `${name} is HTML or XML (it begins with ${JSON.stringify(head.trim().slice(0, 40))}), not CSV, JSON or GeoJSON.`,
+    );
+  yield* first === "[" || first === "{" ? readJson(whole, name) : readCsv(whole, name);
+}
+
+async function* prepend(head: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield head;
+  yield* rest;
+}
+
+async function* readCsv(text: AsyncIterable<string>, name: string): AsyncGenerator<SourceItem> {
+  const parser = Readable.from(text).compose(
+    csvParser({ columns: true, bom: true, skip_empty_lines: true, trim: false }),
+  );
+  let isOurs: boolean | undefined;
+  for await (const row of parser as AsyncIterable<Record<string, string>>) {
+    if (isOurs === undefined) {
+      const columns = Object.keys(row);
+      if (!["name", "longitude", "latitude"].every((column) => columns.includes(column))) {
+        throw new UserError(
+          "source",
+          `${name} is no CSV of places: its header must name at least id, name, longitude and latitude; it names ${columns.slice(0, 12).join(", ").slice(0, 200)}.`,
+        );
+      }
+      isOurs = columns.includes("type_hebergement");
+    }
+    yield { record: isOurs ? unguardRow(row) : row };
+  }
+}
+
+/** Our own CSV guards cells against formulas; the guard is taken off again. */
+function unguardRow(row: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, cell]) => [unguardCell(column), unguardCell(cell)]),
+  );
+}
+
+/** The elements of a top-level array, or of `features` in a FeatureCollection, one at a time. */
+async function* readJson(text: AsyncIterable<string>, name: string): AsyncGenerator<SourceItem> {
+  const members = new Map<string, unknown>();
+  let key: string | null = null; // of the member of a top-level object; null in a top-level array
+  let where: "outside" | "object" | "list" = "outside";
+  let sawList = false;
+  let value: Assembler | null = null; // the record or member that is being put together
+  const tokens = Readable.from(text).compose(jsonParser.asStream({ streamValues: false }));
+  for await (const token of tokens as AsyncIterable<Token>) {
+    if (
+      value === null &&
+      token.name === "startArray" &&
+      (where === "outside" || (where === "object" && key === "features"))
+    ) {
+      where = "list";
+      sawList = true;
+    } else if (value === null && token.name === "startObject" && where === "outside") {
+      where = "object";
+    } else if (value === null && token.name === "endArray") {
+      where = "object";
+    } else if (value === null && token.name === "keyValue") {
+      key = token.value;
+    } else if (value !== null || token.name !== "endObject") {
+      value ??= new Assembler();
+      value.consume(token);
+      if (!value.done) continue;
+      if (where === "list") yield { record: value.current };
+      else members.set(key ?? "", value.current);
+      value = null;
+    }
+  }
+  if (!sawList) {
+    throw new UserError(
+      "source",
+      `${name} holds neither a JSON array of places nor a GeoJSON FeatureCollection; it has the members ${[...members.keys()].slice(0, 10).join(", ")}.`,
+    );
+  }
+  yield { about: pickProvenance(Object.fromEntries(members)) };
+}
+
+/** The members of our GeoJSON exports, and of the sidecar, that describe the data. */
+function pickProvenance(members: Readonly<Record<string, unknown>>): Partial<Provenance> {
+  const { title, attribution, license, date = members["timeStamp"] } = members;
+  return {
+    ...(typeof title === "string" && { title }),
+    ...(typeof attribution === "string" && { attribution }),
+    ...(typeof license === "string" && { license }),
+    ...(typeof date === "string" && !Number.isNaN(Date.parse(date)) && { date: isoSeconds(new Date(date)) }),
+  };
+}
+
+function isoSeconds(date: Date): string {
+  return date.toISOString().replace(/\.\d+Z$/, "Z");
+}

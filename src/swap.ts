@@ -1,0 +1,137 @@
+/**
+ * A release appears whole or not at all. It is made in a folder beside the old one; two renames exchange them:
+ *
+ *   site.making-*  ->  site.next (complete, on disk)  ->  [site -> site.previous]  ->  [site.next -> site]
+ *
+ * No system lets a program exchange two folders in one step everywhere, so a kill between the last two renames leaves no
+ * `site`; `settle`, which every command calls before it opens a release, finishes or undoes what was begun. Names begin
+ * with a dot: static hosts and copies of the parent folder pass them over.
+ */
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import Database from "better-sqlite3";
+import { systemCode, UserError } from "./errors.js";
+import { MANIFEST } from "./manifest.js";
+
+function names(site: string) {
+  const path = resolve(site);
+  const beside = (suffix: string): string => join(dirname(path), `.${basename(path)}.${suffix}`);
+  return {
+    site: path,
+    next: beside("next"),
+    previous: beside("previous"),
+    lock: beside("lock"),
+    making: beside("making"),
+  };
+}
+
+/** Puts `site` back in place after a kill in the middle of an exchange. Changes nothing otherwise. */
+export function settle(site: string): void {
+  const { site: path, next, previous } = names(site);
+  if (existsSync(path)) return;
+  if (existsSync(next)) renameSync(next, path);
+  else if (existsSync(previous)) renameSync(previous, path);
+}
+
+/**
+ * Runs `make` on an empty folder and puts it in the place of `site`. One at a time: a second caller gets UserError
+ * `busy`. When `make` throws, the old release stays and nothing is left over.
+ */
+export async function replaceRelease<Result>(
+  site: string,
+  make: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const { site: path, next, previous, lock, making } = names(site);
+  mkdirSync(dirname(path), { recursive: true });
+  const unlock = lockFile(lock, site);
+  try {
+    refuseForeignFolder(path);
+    settle(path);
+    for (const leftover of [next, previous, making]) rmSync(leftover, { recursive: true, force: true });
+    mkdirSync(making);
+    try {
+      const result = await make(making);
+      await syncTree(making);
+      renameSync(making, next);
+      if (existsSync(path)) renameSync(path, previous);
+      renameSync(next, path);
+      syncFolder(dirname(path));
+      return result;
+    } finally {
+      for (const leftover of [making, previous]) rmSync(leftover, { recursive: true, force: true });
+    }
+  } finally {
+    unlock();
+  }
+}
+
+/** `--site ~` must not replace a home folder by a release. */
+function refuseForeignFolder(path: string): void {
+  if (!existsSync(path) || existsSync(join(path, MANIFEST)) || readdirSync(path).length === 0) return;
+  throw new UserError(
+    "usage",
+    `${path} is a folder with other things in it (no ${MANIFEST}). Name an empty or new folder with --site.`,
+  );
+}
+
+/** A lock that the system drops when its holder dies: an SQLite file held in an exclusive transaction. */
+function lockFile(path: string, site: string): () => void {
+  const database = new Database(path, { timeout: 0 });
+  try {
+    database.pragma("journal_mode = MEMORY");
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (systemCode(error) !== "SQLITE_BUSY") throw error;
+    throw new UserError("busy", `Another build or mirror is writing ${site}: wait until it ends.`, [], {
+      cause: error,
+    });
+  }
+  return () => {
+    database.exec("ROLLBACK");
+    database.close();
+  };
+}
+
+const SYNCS_AT_A_TIME = 16; // file systems write many waiting syncs in one go
+
+async function syncTree(folder: string): Promise<void> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let path = files[next++]; path !== undefined; path = files[next++]) {
+      const file = await open(path, "r+");
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: SYNCS_AT_A_TIME }, work));
+  for (const entry of entries) if (entry.isDirectory()) syncFolder(join(entry.parentPath, entry.name));
+  syncFolder(folder);
+}
+
+/** Windows knows no sync of folders and needs none. */
+function syncFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
