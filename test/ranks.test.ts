@@ -138,18 +138,21 @@ describe("selected ranks", () => {
     );
   });
 
-  test("come as few runs: no two of them touch, and all are in rising order", () => {
-    const places = Array.from({ length: 1000 }, (_, id) =>
-      makePlace({ id: id + 1, lon: (id % 40) / 10, lat: 42 }),
+  test("come as few runs, in rising order, from a tree of many blocks, too", () => {
+    const places = Array.from({ length: 8000 }, (_, index) =>
+      makePlace({ id: index + 1, lon: (index % 100) / 10, lat: 40 + Math.floor(index / 100) / 20 }),
     );
     places.sort((a, b) => hilbertKey(a.lon, a.lat) - hilbertKey(b.lon, b.lat));
     const ranks = ranksOf(temporaryFolder(), places);
-    const { ranges } = ranks.select({ ...all, bbox: { west: 0.5, east: 2.5, south: 41, north: 43 } }, 3, 700);
+    const filter = { ...all, bbox: { west: 0.5, east: 9.2, south: 40.1, north: 43.7 } };
+    const selection = ranks.select(filter, 3, 5000);
+    const { ranges } = selection;
+    expect(ranksIn(selection)).toEqual(plainFilter(places, filter).slice(3, 5003));
     ranges.forEach(({ from, to }, index) => {
       expect(from).toBeLessThan(to);
       expect(from).toBeGreaterThan(ranges[index - 1]?.to ?? -1);
     });
-    expect(ranks.select(all, 0, 1000).ranges).toEqual([{ from: 0, to: 1000 }]);
+    expect(ranks.select(all, 0, 8000).ranges).toEqual([{ from: 0, to: 8000 }]);
     ranks.close();
   });
 
