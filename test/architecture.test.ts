@@ -24,7 +24,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ["exports", "openapi", "tiles", "swap", "answer", "pull"],
   ["bodies", "release"],
   ["build"],
-  ["api", "files", "follow", "send"],
+  ["api", "files", "follow", "send", "drain"],
   ["server", "mirror"],
   ["commands/"],
   ["cli"],
