@@ -13,6 +13,7 @@ import {
   unlessFresh,
 } from "./answer.js";
 import { formats } from "./formats/index.js";
+import { gzipCut } from "./gzip.js";
 import { fileName } from "./page.js";
 import { formatQuery, parseQuery, type Query, queryLimits } from "./query.js";
 import type { RankRange } from "./ranks.js";
@@ -36,7 +37,7 @@ export function answerApi(release: Release, method: string, search: string, head
   }
   return unlessFresh(
     headers,
-    answerPlanned(release, parsed.query, headers) ?? answerCut(release, parsed.query, search),
+    answerPlanned(release, parsed.query, headers) ?? answerCut(release, parsed.query, search, headers),
   );
 }
 
@@ -65,12 +66,19 @@ function countPlanned({ manifest }: Release, { region, category }: Query): numbe
   return (category === null ? counted?.count : counted?.categories[category]) ?? 0;
 }
 
-/** Prologue, byte ranges of the whole export, epilogue. */
-function answerCut(release: Release, query: Query, search: string): Answer {
+/** Prologue, byte ranges of the whole export, epilogue; gzipped from the pieces where the client takes it. */
+function answerCut(release: Release, query: Query, search: string, headers: RequestHeaders): Answer {
   const { ranks } = release;
   const { matched, returned, ranges } = ranks.select(query, query.offset, query.limit);
-  const { prologue, epilogue } = ranks.envelope(query.format, query.region, query.category);
-  const body: Part[] = [prologue, ...cut(release, query, ranges), epilogue];
+  const envelope = ranks.envelope(query.format, query.region, query.category);
+  const pieces = release.pieces(query.format);
+  // The first place of each range goes plain: where every range is one place long there is nothing to win.
+  const isWorthIt = pieces !== undefined && returned > ranges.length;
+  const coding = isWorthIt ? negotiateCoding(headers, ["gzip"]) : null;
+  const body: Part[] =
+    coding === null || pieces === undefined
+      ? [envelope.prologue, ...cut(release, query, ranges), envelope.epilogue]
+      : gzipCut(envelope, ranges, pieces);
   const length = body.reduce((total, part) => total + lengthOf(part), 0);
   const hash = createHash("sha256")
     .update(`${release.tag} ${formatQuery(query)}`)
@@ -80,7 +88,8 @@ function answerCut(release: Release, query: Query, search: string): Answer {
     status: 200,
     headers: {
       ...documentHeaders(release, query, length, matched, returned, pageLinks(query, search, matched)),
-      ETag: etagOf(hash, null),
+      ETag: etagOf(hash, coding),
+      ...(coding !== null && { "Content-Encoding": coding }),
     },
     body,
   };

@@ -9,6 +9,7 @@ import { UserError } from "./errors.js";
 import { exportPath } from "./exports.js";
 import { formatNames } from "./formats/index.js";
 import type { ManifestFile } from "./manifest.js";
+import { piecesPath } from "./pieces.js";
 
 /** One form of a file: the plain one (`coding` null) or a compressed one. */
 export interface FileBody {
@@ -50,9 +51,11 @@ export function formsOfFile(file: ManifestFile): Source[] {
   ];
 }
 
-/** The whole exports first, because every cut answer reads them; then the smallest, because they are the most. */
+/** The whole exports and the pieces first, because every cut answer reads them; then the smallest, because they are the most. */
 export function chooseForMemory(sources: readonly Source[], memory: number): ReadonlySet<string> {
-  const whole = new Set<string>(formatNames.map((format) => exportPath(null, null, format)));
+  const whole = new Set(
+    formatNames.flatMap((format) => [exportPath(null, null, format), piecesPath(format)]),
+  );
   const chosen = new Set<string>();
   let left = memory;
   for (const { path, bytes } of [...sources].sort(

@@ -15,6 +15,7 @@ import {
 import { formats } from "./formats/index.js";
 import {
   formatManifest,
+  formsOf,
   MANIFEST,
   type Manifest,
   type ManifestFile,
@@ -97,7 +98,7 @@ async function writeRelease(
   ranks.finish();
 
   const plain = [
-    ...written.map(({ path, bytes, sha256, format, count }) => ({
+    ...written.exports.map(({ path, bytes, sha256, format, count }) => ({
       path,
       bytes,
       sha256,
@@ -114,7 +115,10 @@ async function writeRelease(
   const forms = await compressFiles(compressible, (done) =>
     onProgress("compression", done, plain.length * codingNames.length),
   );
-  const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
+  const files: ManifestFile[] = [
+    ...plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} })),
+    ...written.pieces.map((file) => ({ ...file, mediaType: "application/octet-stream", codings: {} })),
+  ];
   const manifest: Manifest = { ...facts, database: DATABASE, files };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
   await compressFiles(
@@ -125,7 +129,7 @@ async function writeRelease(
     generation: facts.generation,
     date: facts.date,
     places: facts.count,
-    files: (plain.length + 1) * (1 + codingNames.length),
+    files: [...formsOf(manifest)].length + 1 + codingNames.length,
     bytes: sum(files.map(({ bytes }) => bytes)),
     brotliBytes: sum(files.map((file) => file.codings.br?.bytes ?? 0)),
   };

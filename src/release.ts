@@ -16,8 +16,10 @@ import {
 import { type Coding, codingNames, codings } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import { exportPath } from "./exports.js";
-import { type FormatName, formatNames } from "./formats/index.js";
+import { type FormatName, formatNames, formats } from "./formats/index.js";
+import type { Pieces } from "./gzip.js";
 import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
+import { piecesPath } from "./pieces.js";
 import { openRanks, type Ranks } from "./ranks.js";
 import type { Category } from "./taxonomy.js";
 
@@ -45,6 +47,8 @@ export interface Release {
     category: Category | null,
     format: FormatName,
   ): ReleaseFile | undefined;
+  /** What filtered answers of a format are gzipped from; undefined where the release has none. */
+  pieces(format: FormatName): Pieces | undefined;
   /** Keeps the files open until the returned function is called. */
   hold(): () => void;
   /** Closes the files as soon as nobody holds them. */
@@ -135,11 +139,14 @@ function assemble(
         `The release in ${site} has no ${exportPath(null, null, format)}. Build it again with this program.`,
       );
   }
+  const ranks = openRanks(readDatabase(site, manifest), join(site, manifest.database));
+  const pieces = new Map(formatNames.map((format) => [format, findPieces(format, files, ranks)]));
   return {
     manifest,
     tag,
     lastModified: new Date(manifest.date).toUTCString(),
-    ranks: openRanks(readDatabase(site, manifest), join(site, manifest.database)),
+    ranks,
+    pieces: (format) => pieces.get(format),
     file: (path) => files.get(path),
     plannedExport: (region, category, format) => {
       const slug = region === null ? null : slugs.get(region);
@@ -147,6 +154,19 @@ function assemble(
     },
     ...lifetime(opened),
   };
+}
+
+function findPieces(
+  format: FormatName,
+  files: ReadonlyMap<string, ReleaseFile>,
+  ranks: Ranks,
+): Pieces | undefined {
+  const whole = files.get(exportPath(null, null, format))?.plain;
+  const compressed = files.get(piecesPath(format))?.plain;
+  const index = ranks.pieces(format);
+  if (whole === undefined || compressed === undefined || index === undefined) return undefined;
+  const separator = Buffer.from(formats[format].separator);
+  return { whole, offsets: ranks.offsets(format), compressed, index, separator };
 }
 
 function readDatabase(site: string, manifest: Manifest): Buffer {
