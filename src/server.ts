@@ -125,8 +125,15 @@ function handle(
   }
 }
 
+// Absolute form, as a proxy is sent it; a server must accept it too (RFC 9112, 3.2.2).
+const ABSOLUTE = /^https?:\/\/[^/?#]*\/?/i;
+
 /** null = not a file of the release. */
-function route(release: Release, { method = "GET", url = "/", headers }: IncomingMessage): Answer | null {
+function route(
+  release: Release,
+  { method = "GET", url: sent = "/", headers }: IncomingMessage,
+): Answer | null {
+  const url = sent.replace(ABSOLUTE, "/");
   const question = url.indexOf("?");
   const path = decodePath(question === -1 ? url : url.slice(0, question));
   if (path === null) return problem(400, "The path of the address is not valid percent-encoded UTF-8.");
