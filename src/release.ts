@@ -56,7 +56,7 @@ export interface Release {
 }
 
 /** Memory for file contents; what does not fit is read from disk, request by request. */
-export const DEFAULT_MEMORY = 64 * 1024 * 1024;
+export const DEFAULT_MEMORY = 256 * 1024 * 1024;
 
 /**
  * Opens a release folder. Files that fit in memory are checked against the manifest; the others by their size.

@@ -15,6 +15,7 @@ const defaults = {
 export const options = {
   database: () => new Option("--database <file>", "the places").default(defaults.database),
   site: () => new Option("--site <folder>", "the release").default(defaults.site),
+  noBrotli: () => new Option("--no-brotli", "no .br files: a large build takes a fraction of the time"),
   host: () =>
     new Option("--host <address>", "address to listen on; 0.0.0.0 for every one").default(defaults.host),
   port: () =>
@@ -23,7 +24,7 @@ export const options = {
       .argParser(parsePort),
   memory: () =>
     new Option("--memory <size>", "memory for file contents; the rest is read from disk")
-      .default(DEFAULT_MEMORY, "64M")
+      .default(DEFAULT_MEMORY, "256M")
       .argParser(parseBytes),
 } as const;
 
