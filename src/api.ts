@@ -1,6 +1,6 @@
 /** `/api.php`: a query in, an answer out. A planned selection is a file; anything else is cut from the whole export. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type Answer,
   cacheableHeaders,
@@ -80,15 +80,12 @@ function answerCut(release: Release, query: Query, search: string, headers: Requ
       ? [envelope.prologue, ...cut(release, query, ranges), envelope.epilogue]
       : gzipCut(envelope, ranges, pieces);
   const length = body.reduce((total, part) => total + lengthOf(part), 0);
-  const hash = createHash("sha256")
-    .update(`${release.tag} ${formatQuery(query)}`)
-    .digest("base64url")
-    .slice(0, 24);
+  const tag = hash("sha256", `${release.tag} ${formatQuery(query)}`, "base64url").slice(0, 24);
   return {
     status: 200,
     headers: {
       ...documentHeaders(release, query, length, matched, returned, pageLinks(query, search, matched)),
-      ETag: etagOf(hash, coding),
+      ETag: etagOf(tag, coding),
       ...(coding !== null && { "Content-Encoding": coding }),
     },
     body,
@@ -115,9 +112,6 @@ function documentHeaders(
   returned: number,
   links: readonly string[],
 ): Record<string, string> {
-  const license = /^https?:\/\/\S+$/.test(release.manifest.license)
-    ? new URL(release.manifest.license).href
-    : "/terms.txt";
   const slug =
     query.region === null
       ? "all"
@@ -137,12 +131,22 @@ function documentHeaders(
     "Last-Modified": release.lastModified,
     "OGC-NumberMatched": String(matched),
     "OGC-NumberReturned": String(returned),
-    Link: [
-      ...links,
-      `<${license}>; rel="license"`,
-      '</openapi.json>; rel="service-desc"; type="application/json"',
-    ].join(", "),
+    Link: [...links, standingLinks(release)].join(", "),
   };
+}
+
+const standing = new WeakMap<Release, string>();
+
+/** Links that every document of a release has. */
+function standingLinks(release: Release): string {
+  let links = standing.get(release);
+  if (links === undefined) {
+    const { license } = release.manifest;
+    const target = /^https?:\/\/\S+$/.test(license) ? new URL(license).href : "/terms.txt";
+    links = `<${target}>; rel="license", </openapi.json>; rel="service-desc"; type="application/json"`;
+    standing.set(release, links);
+  }
+  return links;
 }
 
 /** The pages before and behind this one, with every other parameter as it was sent (RFC 8288). */
