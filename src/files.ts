@@ -144,6 +144,7 @@ export type OtherFiles = (request: IncomingMessage, response: ServerResponse, mi
 /** sirv, wrapped where it is wrong: methods, ranges, empty content types. Lists the folder once. */
 export function otherFiles(site: string): OtherFiles {
   const send = sirv(site, {
+    extensions: [], // else it would answer `/index` with a file of the manifest
     etag: false, // its ETag is size and time, not content
     setHeaders: (response) => {
       for (const [name, value] of Object.entries(cacheableHeaders("stable"))) response.setHeader(name, value);

@@ -309,7 +309,15 @@ describe("errors", () => {
   });
 
   it("are 404 where nothing is", async () => {
-    for (const path of ["/nothing", "/exports/all/8.gpx", "/exports/", "/api.php/", "/API.PHP", "/exports"])
+    for (const path of [
+      "/nothing",
+      "/exports/all/8.gpx",
+      "/exports/",
+      "/api.php/",
+      "/API.PHP",
+      "/exports",
+      "/index",
+    ])
       expectProblem(await get(path), 404);
   });
 });

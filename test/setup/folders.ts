@@ -1,5 +1,6 @@
 /** Temporary folders of a test file, removed when it ends; and what lies in a folder. */
 
+import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
@@ -18,6 +19,12 @@ export function filesBelow(folder: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
     .sort();
+}
+
+/** SHA-256 of all files below a folder, by path: what a comparison that fails can print. */
+export function digestsBelow(folder: string): Record<string, string> {
+  const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+  return Object.fromEntries([...contentsBelow(folder)].map(([path, bytes]) => [path, digest(bytes)]));
 }
 
 /** Content of all files below a folder, by path. */

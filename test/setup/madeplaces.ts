@@ -71,3 +71,16 @@ export function randomOf(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+/** A few places with so much text that the whole export (about 8 MB) does not fit into the buffers of a connection. */
+export function heavyPlaces(): MadePlace[] {
+  const text = "une longue histoire de neige, de vent et de bois mouillé; ".repeat(1700).slice(0, 99_000);
+  // Without region and category only the whole exports hold them.
+  return madePlaces(42).map((place) => ({
+    ...place,
+    type_lieu: null,
+    region: "",
+    descriptif: text,
+    commentaire: `${place.id} ${text}`,
+  }));
+}
