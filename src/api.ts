@@ -21,8 +21,17 @@ import type { Release } from "./release.js";
 
 export const API_PATH = "/api.php";
 
-/** The answer to one request; `search` is the query string without `?`. Never throws for anything a client can send. */
-export function answerApi(release: Release, method: string, search: string, headers: RequestHeaders): Answer {
+/**
+ * The answer to one request; `search` is the query string without `?`, `base` stands in front of links: empty, or
+ * `https://host`. Never throws for anything a client can send.
+ */
+export function answerApi(
+  release: Release,
+  method: string,
+  search: string,
+  headers: RequestHeaders,
+  base = "",
+): Answer {
   if (method !== "GET") {
     return problem(405, `${API_PATH} answers GET only.`, { headers: { Allow: "GET" } });
   }
@@ -35,14 +44,20 @@ export function answerApi(release: Release, method: string, search: string, head
       { errors: parsed.faults },
     );
   }
-  return unlessFresh(
-    headers,
-    answerPlanned(release, parsed.query, headers) ?? answerCut(release, parsed.query, search, headers),
-  );
+  const asked = { query: parsed.query, search, headers, base };
+  return unlessFresh(headers, answerPlanned(release, asked) ?? answerCut(release, asked));
+}
+
+/** A request that can be answered. */
+interface Asked {
+  readonly query: Query;
+  readonly search: string;
+  readonly headers: RequestHeaders;
+  readonly base: string;
 }
 
 /** The file of a selection that was planned at build; null when the request wants a box, a page, or more than one page holds. */
-function answerPlanned(release: Release, query: Query, headers: RequestHeaders): Answer | null {
+function answerPlanned(release: Release, { query, headers, base }: Asked): Answer | null {
   if (query.bbox !== null || query.offset !== 0) return null;
   const file = release.plannedExport(query.region, query.category, query.format);
   if (file === undefined) return null;
@@ -53,7 +68,7 @@ function answerPlanned(release: Release, query: Query, headers: RequestHeaders):
   return {
     status: 200,
     headers: {
-      ...documentHeaders(release, query, body.length, matched, matched, []),
+      ...documentHeaders(release, query, body.length, matched, matched, standingLinks(release, base)),
       ETag: body.etag,
       ...(body.coding !== null && { "Content-Encoding": body.coding }),
     },
@@ -67,7 +82,7 @@ function countPlanned({ manifest }: Release, { region, category }: Query): numbe
 }
 
 /** Prologue, byte ranges of the whole export, epilogue; gzipped from the pieces where the client takes it. */
-function answerCut(release: Release, query: Query, search: string, headers: RequestHeaders): Answer {
+function answerCut(release: Release, { query, search, headers, base }: Asked): Answer {
   const { ranks } = release;
   const { matched, returned, ranges } = ranks.select(query, query.offset, query.limit);
   const envelope = ranks.envelope(query.format, query.region, query.category);
@@ -81,10 +96,11 @@ function answerCut(release: Release, query: Query, search: string, headers: Requ
       : gzipCut(envelope, ranges, pieces);
   const length = body.reduce((total, part) => total + lengthOf(part), 0);
   const tag = hash("sha256", `${release.tag} ${formatQuery(query)}`, "base64url").slice(0, 24);
+  const links = [...pageLinks(query, search, matched, base), standingLinks(release, base)].join(", ");
   return {
     status: 200,
     headers: {
-      ...documentHeaders(release, query, length, matched, returned, pageLinks(query, search, matched)),
+      ...documentHeaders(release, query, length, matched, returned, links),
       ETag: etagOf(tag, coding),
       ...(coding !== null && { "Content-Encoding": coding }),
     },
@@ -110,7 +126,7 @@ function documentHeaders(
   length: number,
   matched: number,
   returned: number,
-  links: readonly string[],
+  links: string,
 ): Record<string, string> {
   const slug =
     query.region === null
@@ -131,30 +147,22 @@ function documentHeaders(
     "Last-Modified": release.lastModified,
     "OGC-NumberMatched": String(matched),
     "OGC-NumberReturned": String(returned),
-    Link: [...links, standingLinks(release)].join(", "),
+    Link: links,
   };
 }
 
-const standing = new WeakMap<Release, string>();
-
 /** Links that every document of a release has. */
-function standingLinks(release: Release): string {
-  let links = standing.get(release);
-  if (links === undefined) {
-    const { license } = release.manifest;
-    const target = /^https?:\/\/\S+$/.test(license) ? new URL(license).href : "/terms.txt";
-    links = `<${target}>; rel="license", </openapi.json>; rel="service-desc"; type="application/json"`;
-    standing.set(release, links);
-  }
-  return links;
+function standingLinks(release: Release, base: string): string {
+  const license = release.licenseUrl ?? `${base}/terms.txt`;
+  return `<${license}>; rel="license", <${base}/openapi.json>; rel="service-desc"; type="application/json"`;
 }
 
 /** The pages before and behind this one, with every other parameter as it was sent (RFC 8288). */
-function pageLinks(query: Query, search: string, matched: number): string[] {
+function pageLinks(query: Query, search: string, matched: number, base: string): string[] {
   const link = (offset: number, rel: string): string => {
     const sent = new URLSearchParams(search);
     sent.set("offset", String(offset));
-    return `<${API_PATH}?${sent.toString()}>; rel="${rel}"`;
+    return `<${base}${API_PATH}?${sent.toString()}>; rel="${rel}"`;
   };
   const links: string[] = [];
   const next = query.offset + query.limit;
