@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { promisify } from "node:util";
 import { type Answer, problem } from "./answer.js";
 import { drainable } from "./drain.js";
 import { systemCode, UserError } from "./errors.js";
@@ -34,6 +35,8 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly address: string;
   readonly release: () => Release;
+  /** Connections that are open now. */
+  connections(): Promise<number>;
   /** Stops listening, lets answers in flight end, then closes everything. */
   close(): Promise<void>;
 }
@@ -92,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     address: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
     release: current.release,
+    connections: () => promisify(server.getConnections.bind(server))(),
     close: async () => {
       await stop(limits.grace);
       current.stop();

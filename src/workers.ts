@@ -41,7 +41,8 @@ export async function startWorkers(count: number, options: InstanceOptions): Pro
   cluster.setupPrimary({ exec: fileURLToPath(new URL("./worker.js", import.meta.url)), args: [] });
   const workers = new Set<Worker>();
   let isStopping = false;
-  const launch = async (port: number): Promise<Served> => {
+  // Port 0 too: the primary process gives all workers the one that the first of them got.
+  const launch = async (): Promise<Served> => {
     const worker = cluster.fork();
     workers.add(worker);
     worker.once("exit", (code, signal) => {
@@ -49,13 +50,13 @@ export async function startWorkers(count: number, options: InstanceOptions): Pro
       if (isStopping) return;
       log(`Worker ${worker.process.pid} ended (${signal ?? code}); another one takes its place.`);
       setTimeout(() => {
-        if (!isStopping) launch(port).catch((error: unknown) => log(`No worker: ${String(error)}`));
+        if (!isStopping) launch().catch((error: unknown) => log(`No worker: ${String(error)}`));
       }, times.replace);
     });
     worker.on("message", (message: FromWorker) => {
       if (message.kind === "log") log(message.line);
       // What is sent before a worker listens is lost.
-      if (message.kind === "hello") send(worker, { kind: "start", options: { ...given, port } });
+      if (message.kind === "hello") send(worker, { kind: "start", options: given });
     });
     return await untilReady(worker);
   };
@@ -66,10 +67,9 @@ export async function startWorkers(count: number, options: InstanceOptions): Pro
     await Promise.all(ended);
   };
   try {
-    // One after another: the first decides which port "any free one" is, and says what is wrong.
-    const first = await launch(options.port);
-    const port = Number(new URL(first.address).port);
-    await Promise.all(Array.from({ length: count - 1 }, () => launch(port)));
+    // The first alone: it says what is wrong.
+    const first = await launch();
+    await Promise.all(Array.from({ length: count - 1 }, launch));
     return {
       ...first,
       reopenLogs: () => {
@@ -84,7 +84,8 @@ export async function startWorkers(count: number, options: InstanceOptions): Pro
 }
 
 function send(worker: Worker, message: ToWorker): void {
-  if (worker.isConnected()) worker.send(message);
+  // One that is ending may have closed its end already: its exit is dealt with elsewhere.
+  if (worker.isConnected()) worker.send(message, () => {});
 }
 
 function untilReady(worker: Worker): Promise<Served> {
