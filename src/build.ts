@@ -1,7 +1,7 @@
 /** Store -> release: the table of contents of a build. */
 
 import { createHash } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codingNames, compressFiles, type FileForm } from "./compress.js";
 import {
@@ -15,6 +15,7 @@ import {
 import { formats } from "./formats/index.js";
 import {
   formatManifest,
+  formsOf,
   MANIFEST,
   type Manifest,
   type ManifestFile,
@@ -24,6 +25,7 @@ import { openApiDocument } from "./openapi.js";
 import { PAGE_CSS, pageHtml, termsText } from "./page.js";
 import { program } from "./program.js";
 import { createRanks } from "./rankfile.js";
+import { reuseFrom } from "./reuse.js";
 import { openStore, type Store } from "./store.js";
 import { replaceRelease } from "./swap.js";
 import { categoryNumbers } from "./taxonomy.js";
@@ -31,6 +33,8 @@ import { categoryNumbers } from "./taxonomy.js";
 export interface BuildOptions {
   readonly database: string;
   readonly site: string;
+  /** Whether to write `.br` beside `.gz`; default true. It takes most of the time of a large build. */
+  readonly brotli?: boolean;
   /** A stage begins, or goes on: its name, and how far it is. */
   readonly onProgress: (stage: BuildStage, done: number, of: number) => void;
 }
@@ -63,11 +67,12 @@ export function generationOf(store: Pick<Store, "contentHash" | "provenance">): 
  * Builds the release of a database and puts it in the place of the old one. The same database gives the same bytes.
  * Throws UserError: `damaged`, `busy`, `system`; the old release stays then.
  */
-export async function build({ database, site, onProgress }: BuildOptions): Promise<BuildReport> {
+export async function build(options: BuildOptions): Promise<BuildReport> {
+  const { database, site, onProgress } = options;
   const store = openStore(database);
   try {
     return await replaceRelease(site, async (folder) => {
-      const report = await writeRelease(store, folder, onProgress);
+      const report = await writeRelease(store, folder, options);
       onProgress("swap", 0, 1);
       return { site, ...report };
     });
@@ -79,7 +84,7 @@ export async function build({ database, site, onProgress }: BuildOptions): Promi
 async function writeRelease(
   store: Store,
   folder: string,
-  onProgress: BuildOptions["onProgress"],
+  { site, brotli = true, onProgress }: BuildOptions,
 ): Promise<Omit<BuildReport, "site">> {
   const groups = store.groups();
   const selections = planSelections(groups);
@@ -97,7 +102,7 @@ async function writeRelease(
   ranks.finish();
 
   const plain = [
-    ...written.map(({ path, bytes, sha256, format, count }) => ({
+    ...written.exports.map(({ path, bytes, sha256, format, count }) => ({
       path,
       bytes,
       sha256,
@@ -110,22 +115,27 @@ async function writeRelease(
     writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
     writeText(folder, "terms.txt", "text/plain; charset=utf-8", termsText(facts)),
   ];
-  const compressible = plain.map(({ path, bytes }) => ({ path: join(folder, path), bytes }));
-  const forms = await compressFiles(compressible, (done) =>
-    onProgress("compression", done, plain.length * codingNames.length),
+  const compressible = plain.map(({ path, ...form }) => ({ ...form, path: join(folder, path) }));
+  const codings = brotli ? codingNames : codingNames.filter((coding) => coding !== "br");
+  const forms = await compressFiles(
+    compressible,
+    (done) => onProgress("compression", done, plain.length * codings.length),
+    { codings, reuse: reuseFrom(site) },
   );
-  const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
+  const files: ManifestFile[] = [
+    ...plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} })),
+    ...written.pieces.map((file) => ({ ...file, mediaType: "application/octet-stream", codings: {} })),
+  ];
   const manifest: Manifest = { ...facts, database: DATABASE, files };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
-  await compressFiles(
-    [{ path: join(folder, MANIFEST), bytes: statSync(join(folder, MANIFEST)).size }],
-    () => {},
-  );
+  await compressFiles([{ ...measure(folder, MANIFEST), path: join(folder, MANIFEST) }], () => {}, {
+    codings,
+  });
   return {
     generation: facts.generation,
     date: facts.date,
     places: facts.count,
-    files: (plain.length + 1) * (1 + codingNames.length),
+    files: [...formsOf(manifest)].length + 1 + codings.length,
     bytes: sum(files.map(({ bytes }) => bytes)),
     brotliBytes: sum(files.map((file) => file.codings.br?.bytes ?? 0)),
   };

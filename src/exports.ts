@@ -1,11 +1,11 @@
 /** Which files a release holds for its places, and the one pass over the places that writes them all. */
 
-import { createHash, type Hash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { bbox as turfBBox } from "@turf/bbox";
+import { appendFile } from "./append.js";
 import type { About } from "./formats/format.js";
 import { type FormatName, formatNames, formats } from "./formats/index.js";
+import { createPieces, type WrittenPieces } from "./pieces.js";
 import type { BBox, Place } from "./place.js";
 import type { RanksWriter } from "./rankfile.js";
 import type { Group } from "./store.js";
@@ -29,6 +29,13 @@ export interface PlannedExport extends SelectionPlan {
 export interface WrittenExport extends PlannedExport {
   readonly bytes: number;
   readonly sha256: string;
+}
+
+/** What one pass over the places wrote. */
+export interface Written {
+  readonly exports: readonly WrittenExport[];
+  /** One file for each format: see pieces.ts. */
+  readonly pieces: readonly WrittenPieces[];
 }
 
 /** Path names of regions, in the order of the names: stable, lower case, one each. */
@@ -103,7 +110,7 @@ export function planExports(selections: readonly SelectionPlan[]): PlannedExport
 
 /**
  * Writes every planned export below `folder` in one pass over the places, which come in canonical order, and tells the
- * release's database where each place begins. Memory: one chunk per file and 8 bytes per place and format.
+ * release's database where each place begins. Memory: one chunk per file and 16 bytes per place and format.
  */
 export async function writeExports(
   folder: string,
@@ -112,18 +119,20 @@ export async function writeExports(
   about: Omit<About, "region" | "category" | "bbox">,
   ranks: RanksWriter,
   onProgress: (places: number) => void,
-): Promise<WrittenExport[]> {
+): Promise<Written> {
   const writers = plan.map((planned) => openExport(folder, planned, { ...about, ...planned }));
   const byKey = new Map(
     writers.map((writer) => [key(writer.plan.format, writer.plan.region, writer.plan.category), writer]),
   );
   const count = plan.find((planned) => planned.region === null && planned.category === null)?.count ?? 0;
   const offsets = new Map(formatNames.map((format) => [format, new Float64Array(count + 1)]));
+  const pieces = new Map(formatNames.map((format) => [format, createPieces(folder, format, count)]));
   let rank = 0;
   for (const place of places) {
     ranks.add(place);
     for (const format of formatNames) {
       const bytes = Buffer.from(formats[format].place(place));
+      pieces.get(format)?.append(bytes);
       const region = place.region === null ? [null] : [null, place.region];
       const category = place.category === null ? [null] : [null, place.category];
       for (const oneRegion of region) {
@@ -153,7 +162,7 @@ export async function writeExports(
       epilogue: formats[format].epilogue(cut),
     });
   }
-  return written;
+  return { exports: written, pieces: [...pieces.values()].map((writer) => writer.finish(ranks)) };
 }
 
 function key(format: FormatName, region: string | null, category: Category | null): string {
@@ -168,8 +177,6 @@ interface ExportWriter {
   nextStart(): number;
   finish(): WrittenExport;
 }
-
-const CHUNK = 64 * 1024; // bytes gathered per file before they are written
 
 function openExport(folder: string, plan: PlannedExport, about: About): ExportWriter {
   const format = formats[plan.format];
@@ -192,40 +199,6 @@ function openExport(folder: string, plan: PlannedExport, about: About): ExportWr
     finish: () => {
       file.write(Buffer.from(format.epilogue(about)));
       return { ...plan, bytes: file.length(), sha256: file.finish() };
-    },
-  };
-}
-
-/** A file that is open only while a chunk is written: a release has more files than a process may hold open. */
-function appendFile(path: string) {
-  mkdirSync(dirname(path), { recursive: true });
-  const hash: Hash = createHash("sha256");
-  let chunk: Buffer[] = [];
-  let gathered = 0;
-  let length = 0;
-  const flush = (): void => {
-    const file = openSync(path, "a");
-    try {
-      const bytes = Buffer.concat(chunk);
-      hash.update(bytes);
-      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
-    } finally {
-      closeSync(file);
-    }
-    chunk = [];
-    gathered = 0;
-  };
-  return {
-    write: (bytes: Buffer): void => {
-      chunk.push(bytes);
-      gathered += bytes.length;
-      length += bytes.length;
-      if (gathered >= CHUNK) flush();
-    },
-    length: () => length,
-    finish: (): string => {
-      flush();
-      return hash.digest("hex");
     },
   };
 }

@@ -15,6 +15,7 @@ import {
   type RequestHeaders,
   unlessFresh,
 } from "./answer.js";
+import type { FileBody } from "./bodies.js";
 import { MANIFEST } from "./manifest.js";
 import type { Release, ReleaseFile } from "./release.js";
 
@@ -59,14 +60,26 @@ function wholeFile(release: Release, file: ReleaseFile, headers: RequestHeaders)
   const body = (coding === null ? undefined : file.coded[coding]) ?? file.plain;
   return unlessFresh(headers, {
     status: 200,
-    headers: {
+    headers: prepared(body, () => ({
       ...fileHeaders(release, file),
       ETag: body.etag,
       "Content-Length": String(body.length),
       ...(body.coding !== null && { "Content-Encoding": body.coding }),
-    },
+    })),
     body: [body.slice(0, body.length)],
   });
+}
+
+const whole = new WeakMap<FileBody, Readonly<Record<string, string>>>();
+
+/** Headers of a whole file are put together when it is first asked for. */
+function prepared(body: FileBody, make: () => Record<string, string>): Readonly<Record<string, string>> {
+  let headers = whole.get(body);
+  if (headers === undefined) {
+    headers = make();
+    whole.set(body, headers);
+  }
+  return headers;
 }
 
 /** RFC 9110, 14: ranges are of the plain form; several at once, or a malformed header, get the whole file. */

@@ -13,7 +13,7 @@ import { categoryNumbers } from "../src/taxonomy.js";
  * that ends in `/` is every file of a folder that is not named by itself.
  */
 const LEVELS: readonly (readonly string[])[] = [
-  ["text", "taxonomy", "errors", "measures", "blocks", "program", "reporter", "compress"],
+  ["text", "taxonomy", "errors", "measures", "blocks", "program", "reporter", "compress", "append", "crc"],
   ["place"],
   ["parse", "rows", "manifest", "formats/format", "formats/properties", "formats/xml", "sources/source"],
   ["formats/"],
@@ -21,11 +21,16 @@ const LEVELS: readonly (readonly string[])[] = [
   ["formats/index", "sources/index"],
   ["query", "page"],
   ["store", "rankfile", "ranks"],
-  ["exports", "openapi", "tiles", "swap", "answer", "pull"],
-  ["bodies", "release"],
+  ["exports", "pieces", "openapi", "tiles", "swap", "reuse", "answer", "pull"],
+  ["bodies", "gzip", "release"],
   ["build"],
-  ["api", "files", "follow", "send", "drain"],
+  ["proxy", "api", "health", "files", "follow", "send", "drain"],
+  ["route"],
+  ["observe"],
+  ["accesslog", "metrics"],
   ["server", "mirror"],
+  ["instance"],
+  ["workers", "worker"],
   ["commands/"],
   ["cli"],
 ];

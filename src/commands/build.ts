@@ -8,6 +8,8 @@ import { action, formatBytes, formatCount, options } from "./command.js";
 export interface BuildFlags {
   readonly database: string;
   readonly site: string;
+  /** False with --no-brotli. */
+  readonly brotli?: boolean;
 }
 
 export function addBuild(program: Command): void {
@@ -16,6 +18,7 @@ export function addBuild(program: Command): void {
     .description("write every export of the database as a release")
     .addOption(options.database())
     .addOption(options.site())
+    .addOption(options.noBrotli())
     .addHelpText("after", "\nExample:\n  shelters build --site /srv/shelters")
     .action(action(runBuild));
 }
@@ -27,17 +30,22 @@ const stages = {
 } as const;
 
 /** Builds and reports. */
-export async function runBuild({ database, site }: BuildFlags, reporter: Reporter): Promise<BuildReport> {
+export async function runBuild(
+  { database, site, brotli = true }: BuildFlags,
+  reporter: Reporter,
+): Promise<BuildReport> {
   const started = performance.now();
   const report = await build({
     database,
     site,
+    brotli,
     onProgress: (stage, done, of) =>
       reporter.step(`${stages[stage]}: ${formatCount(done)} of ${formatCount(of)}`),
   });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const inBrotli = brotli ? ` (${formatBytes(report.brotliBytes)} in brotli)` : "";
   reporter.line(
-    `Built ${report.site}: ${formatCount(report.places)} places, ${formatCount(report.files)} files, ${formatBytes(report.bytes)} (${formatBytes(report.brotliBytes)} in brotli), generation ${report.generation}, in ${seconds} s.`,
+    `Built ${report.site}: ${formatCount(report.places)} places, ${formatCount(report.files)} files, ${formatBytes(report.bytes)}${inBrotli}, generation ${report.generation}, in ${seconds} s.`,
   );
   return report;
 }

@@ -1,0 +1,49 @@
+/** A file that grows and is open only while a chunk is written: a release has more files than a process may hold open. */
+
+import { createHash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+const CHUNK = 64 * 1024; // bytes gathered per file before they are written
+
+export interface AppendedFile {
+  write(bytes: Buffer): void;
+  /** Bytes written so far. */
+  length(): number;
+  /** Writes what is left; gives the SHA-256 (hex) of the content. */
+  finish(): string;
+}
+
+/** Starts a file and the folders above it. */
+export function appendFile(path: string): AppendedFile {
+  mkdirSync(dirname(path), { recursive: true });
+  const hash = createHash("sha256");
+  let chunk: Buffer[] = [];
+  let gathered = 0;
+  let length = 0;
+  const flush = (): void => {
+    const file = openSync(path, "a");
+    try {
+      const bytes = Buffer.concat(chunk);
+      hash.update(bytes);
+      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+    } finally {
+      closeSync(file);
+    }
+    chunk = [];
+    gathered = 0;
+  };
+  return {
+    write: (bytes: Buffer): void => {
+      chunk.push(bytes);
+      gathered += bytes.length;
+      length += bytes.length;
+      if (gathered >= CHUNK) flush();
+    },
+    length: () => length,
+    finish: (): string => {
+      flush();
+      return hash.digest("hex");
+    },
+  };
+}
