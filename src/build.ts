@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codingNames, compressFiles, type FileForm } from "./compress.js";
+import { type Coding, codingNames, compressFiles, type FileForm } from "./compress.js";
 import {
   planExports,
   planSelections,
@@ -12,7 +12,8 @@ import {
   type SelectionPlan,
   writeExports,
 } from "./exports.js";
-import { formats } from "./formats/index.js";
+import type { Format } from "./formats/format.js";
+import { type FileFormatName, fileFormats, isWireFormat } from "./formats/index.js";
 import {
   formatManifest,
   MANIFEST,
@@ -50,6 +51,9 @@ export interface BuildReport {
 }
 
 const DATABASE = "index.sqlite";
+
+/** A file of the release before it is compressed; `wanted` as in compressFiles. */
+type PlainFile = Omit<ManifestFile, "codings"> & { readonly wanted?: readonly Coding[] };
 
 /** What identifies a release: its places, what is said of them, and the program that encodes them. */
 export function generationOf(store: Pick<Store, "contentHash" | "provenance">): string {
@@ -96,13 +100,14 @@ async function writeRelease(
   );
   ranks.finish();
 
-  const plain = [
+  const plain: PlainFile[] = [
     ...written.map(({ path, bytes, sha256, format, count }) => ({
       path,
       bytes,
       sha256,
-      mediaType: formats[format].mediaType,
+      mediaType: fileFormats[format].mediaType,
       places: count,
+      wanted: codingsOf(format),
     })),
     { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
@@ -110,11 +115,12 @@ async function writeRelease(
     writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
     writeText(folder, "terms.txt", "text/plain; charset=utf-8", termsText(facts)),
   ];
-  const compressible = plain.map(({ path, bytes }) => ({ path: join(folder, path), bytes }));
-  const forms = await compressFiles(compressible, (done) =>
-    onProgress("compression", done, plain.length * codingNames.length),
-  );
-  const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
+  const compressible = plain.map((file) => ({ ...file, path: join(folder, file.path) }));
+  const forms = await compressFiles(compressible, (done, of) => onProgress("compression", done, of));
+  const files: ManifestFile[] = plain.map(({ wanted: _, ...file }, index) => ({
+    ...file,
+    codings: forms[index] ?? {},
+  }));
   const manifest: Manifest = { ...facts, database: DATABASE, files };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
   await compressFiles(
@@ -125,7 +131,7 @@ async function writeRelease(
     generation: facts.generation,
     date: facts.date,
     places: facts.count,
-    files: (plain.length + 1) * (1 + codingNames.length),
+    files: sum([...files.map(({ codings }) => 1 + Object.keys(codings).length), 1 + codingNames.length]),
     bytes: sum(files.map(({ bytes }) => bytes)),
     brotliBytes: sum(files.map((file) => file.codings.br?.bytes ?? 0)),
   };
@@ -151,6 +157,16 @@ function factsOf(selections: readonly SelectionPlan[]) {
     }));
   const whole = selections.find(({ region, category }) => region === null && category === null);
   return { count: whole?.count ?? 0, bbox: whole?.bbox ?? null, categories: counts(null), regions };
+}
+
+/**
+ * Compressed forms of an export: brotli is slow, so only what the endpoint answers with has it; a packed format is
+ * compressed already.
+ */
+function codingsOf(format: FileFormatName): readonly Coding[] {
+  if (isWireFormat(format)) return codingNames;
+  const { pack }: Format = fileFormats[format];
+  return pack === undefined ? ["gzip"] : [];
 }
 
 function writeText(folder: string, path: string, mediaType: string, text: string) {

@@ -25,4 +25,14 @@ export interface Format {
   place(place: Place): string;
   readonly separator: string;
   epilogue(about: About): string;
+  /** Packs the document's bytes as they are written; absent where the document is the file. */
+  pack?(about: About): Packer;
+}
+
+/** Turns the bytes of a document into those of the file that holds it. */
+export interface Packer {
+  /** The next bytes of the file. */
+  write(document: Buffer): Buffer;
+  /** The last bytes of the file. */
+  end(): Buffer;
 }
