@@ -14,6 +14,7 @@ import {
 } from "./exports.js";
 import type { Format } from "./formats/format.js";
 import { type FileFormatName, fileFormats, isWireFormat } from "./formats/index.js";
+import { createGeoPackage, GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
 import {
   formatManifest,
   MANIFEST,
@@ -95,10 +96,13 @@ async function writeRelease(
   };
   const ranks = createRanks(join(folder, DATABASE), facts.count, regionsOf(groups));
   const about = { ...facts, extraKeys: store.extraKeys() };
-  const written = await writeExports(folder, planExports(selections), store.places(), about, ranks, (done) =>
+  const geopackage = createGeoPackage(join(folder, GEOPACKAGE), about);
+  const places = geopackage.record(store.places());
+  const written = await writeExports(folder, planExports(selections), places, about, ranks, (done) =>
     onProgress("exports", done, facts.count),
   );
   ranks.finish();
+  geopackage.finish();
 
   const plain: PlainFile[] = [
     ...written.map(({ path, bytes, sha256, format, count }) => ({
@@ -110,6 +114,7 @@ async function writeRelease(
       wanted: codingsOf(format),
     })),
     { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
+    { ...measure(folder, GEOPACKAGE), mediaType: GEOPACKAGE_TYPE, places: facts.count, wanted: ["gzip"] },
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
     writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(facts)),
     writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),

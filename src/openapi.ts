@@ -136,7 +136,7 @@ export function openApiDocument(): unknown {
             features: { type: "array", items: { $ref: "#/components/schemas/Feature" } },
           },
         },
-        Record: {
+        PlaceRecord: {
           allOf: [
             { $ref: "#/components/schemas/Properties" },
             {
@@ -151,8 +151,9 @@ export function openApiDocument(): unknown {
   };
 }
 
-const text = (description: string) => ({ type: "string", description });
-const propertySchemas = {
+const text = (description: string) => ({ type: "string", description }) as const;
+/** OpenAPI 3.0.3 schema of each property of a record. */
+export const propertySchemas = {
   name: text("Name of the place."),
   url: text("Page of the place; ends in `=` and the id."),
   descriptif: text("Description."),
@@ -197,7 +198,7 @@ function describeParameter({
 
 function answerSchema(format: (typeof formatNames)[number]) {
   if (format === "geojson") return { $ref: "#/components/schemas/FeatureCollection" };
-  if (format === "json") return { type: "array", items: { $ref: "#/components/schemas/Record" } };
+  if (format === "json") return { type: "array", items: { $ref: "#/components/schemas/PlaceRecord" } };
   return { type: "string" };
 }
 
