@@ -24,6 +24,9 @@ export const gpx: Format = gpxIn("fr");
 const NAMESPACES =
   'xmlns="http://www.topografix.com/GPX/1/1" xmlns:osmand="https://osmand.net/docs/technical/osmand-file-formats/osmand-gpx"';
 
+// The schema's longitudeType leaves 180 out: that meridian is -180 in GPX.
+const EASTERNMOST = 179.9999999;
+
 /** From the XML declaration to the end of the metadata. */
 export function gpxHead(about: About, language: Language, namespaces: string): string {
   const copyright = `<copyright author="${escapeXml(about.attribution)}"><year>${about.date.slice(0, 4)}</year>${element("license", webAddress(about.license))}</copyright>`;
@@ -31,7 +34,7 @@ export function gpxHead(about: About, language: Language, namespaces: string): s
   const bounds =
     bbox === null
       ? ""
-      : `<bounds minlat="${formatDecimal(bbox.south)}" minlon="${formatDecimal(bbox.west)}" maxlat="${formatDecimal(bbox.north)}" maxlon="${formatDecimal(bbox.east)}"/>`;
+      : `<bounds minlat="${formatDecimal(bbox.south)}" minlon="${formatDecimal(bbox.west)}" maxlat="${formatDecimal(bbox.north)}" maxlon="${formatDecimal(Math.min(bbox.east, EASTERNMOST))}"/>`;
   return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="${escapeXml(about.generator)}" ${namespaces}>\n<metadata>` +
     element("name", documentTitle(about, language)) +
@@ -41,12 +44,17 @@ export function gpxHead(about: About, language: Language, namespaces: string): s
   );
 }
 
+/** The waypoint's start tag, with its height where it is known. */
+export function waypointStart({ lon, lat, altitude }: Place): string {
+  const height = altitude === null ? "" : `<ele>${formatDecimal(altitude)}</ele>`;
+  return `<wpt lat="${formatDecimal(lat)}" lon="${formatDecimal(lon > EASTERNMOST ? -180 : lon)}">${height}`;
+}
+
 function waypoint(place: Place, language: Language): string {
   const look = appearanceOf(place.category);
   const link = webAddress(place.url);
   return (
-    `<wpt lat="${formatDecimal(place.lat)}" lon="${formatDecimal(place.lon)}">` +
-    (place.altitude === null ? "" : `<ele>${formatDecimal(place.altitude)}</ele>`) +
+    waypointStart(place) +
     element("name", place.name) +
     element("cmt", factsLine(place, language)) +
     element("desc", [place.description, place.comment].filter((text) => text !== "").join("\n\n")) +

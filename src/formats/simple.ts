@@ -1,9 +1,9 @@
 /** GPX 1.1 for old devices: position, height, name, symbol and type of each waypoint, in no namespace but GPX's own. */
 
-import { formatDecimal, type Place } from "../place.js";
+import type { Place } from "../place.js";
 import { appearanceOf } from "../taxonomy.js";
 import type { Format } from "./format.js";
-import { gpxHead } from "./gpx.js";
+import { gpxHead, waypointStart } from "./gpx.js";
 import { element } from "./xml.js";
 
 export const simpleGpx: Format = {
@@ -17,8 +17,7 @@ export const simpleGpx: Format = {
 function place(place: Place): string {
   const look = appearanceOf(place.category);
   return (
-    `<wpt lat="${formatDecimal(place.lat)}" lon="${formatDecimal(place.lon)}">` +
-    (place.altitude === null ? "" : `<ele>${formatDecimal(place.altitude)}</ele>`) +
+    waypointStart(place) +
     `${element("name", place.name)}${element("sym", look.garminSymbol)}${element("type", look.labels.fr)}</wpt>`
   );
 }
