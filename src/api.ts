@@ -14,6 +14,7 @@ import {
 } from "./answer.js";
 import { formats } from "./formats/index.js";
 import { fileName } from "./page.js";
+import { wrongParameters } from "./problem.js";
 import { formatQuery, parseQuery, type Query, queryLimits } from "./query.js";
 import type { RankRange } from "./ranks.js";
 import type { Release } from "./release.js";
@@ -27,12 +28,7 @@ export function answerApi(release: Release, method: string, search: string, head
   }
   const parsed = parseQuery(search);
   if ("faults" in parsed) {
-    const names = [...new Set(parsed.faults.map(({ parameter }) => parameter))].join(", ");
-    return problem(
-      400,
-      `Wrong parameter: ${names}. See errors for what is accepted; all parameters are described in /openapi.json.`,
-      { errors: parsed.faults },
-    );
+    return problem(400, wrongParameters(parsed.faults), { errors: parsed.faults });
   }
   return unlessFresh(
     headers,

@@ -1,9 +1,11 @@
 /** Store -> release: the table of contents of a build. */
 
 import { createHash } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Coding, codingNames, compressFiles, type FileForm } from "./compress.js";
+import { contractFiles, SAMPLE_SIZE } from "./contract.js";
+import { downloadFiles } from "./downloads.js";
 import {
   planExports,
   planSelections,
@@ -96,6 +98,7 @@ async function writeRelease(
   };
   const ranks = createRanks(join(folder, DATABASE), facts.count, regionsOf(groups));
   const about = { ...facts, extraKeys: store.extraKeys() };
+  const first = [...take(store.places(), SAMPLE_SIZE)];
   const geopackage = createGeoPackage(join(folder, GEOPACKAGE), about);
   const places = geopackage.record(store.places());
   const written = await writeExports(folder, planExports(selections), places, about, ranks, (done) =>
@@ -115,6 +118,10 @@ async function writeRelease(
     })),
     { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
     { ...measure(folder, GEOPACKAGE), mediaType: GEOPACKAGE_TYPE, places: facts.count, wanted: ["gzip"] },
+    ...contractFiles(about, first).map((file) => writeText(folder, file.path, file.mediaType, file.text)),
+    ...downloadFiles(facts, written, measure(folder, GEOPACKAGE)).map((file) =>
+      writeText(folder, file.path, file.mediaType, file.text),
+    ),
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
     writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(facts)),
     writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
@@ -175,8 +182,18 @@ function codingsOf(format: FileFormatName): readonly Coding[] {
 }
 
 function writeText(folder: string, path: string, mediaType: string, text: string) {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
   writeFileSync(join(folder, path), text);
   return { ...measure(folder, path), mediaType };
+}
+
+/** The first `count` values. */
+function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> {
+  let left = count;
+  for (const value of values) {
+    if (left-- === 0) return;
+    yield value;
+  }
 }
 
 function measure(folder: string, path: string): { readonly path: string } & FileForm {
