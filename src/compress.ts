@@ -18,7 +18,8 @@ export interface FileForm {
   readonly sha256: string;
 }
 
-// Brotli 11 gives 10 % less than 9 at a thirtieth of its speed: right for small files, too slow for large ones.
+// Brotli 11 gives 10 % less than 9 at a thirtieth of its speed: right for small files, too slow for large ones. With 100 kB
+// instead of 300 a build of 5,000 places takes two thirds of the time, and the brotli files are 2 % larger together.
 const BROTLI_BEST_BELOW = 100_000; // bytes
 
 /** A file, and the compressed forms it is to have: both where nothing is said. */
@@ -40,17 +41,25 @@ export async function compressFiles(
     .sort((a, b) => b.bytes - a.bytes);
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let job = jobs[next++]; job !== undefined; job = jobs[next++]) {
-      (forms[job.index] as Partial<Record<Coding, FileForm>>)[job.coding] = await compressFile(
-        job.path,
-        job.bytes,
-        job.coding,
-      );
-      onProgress(next, jobs.length);
+    try {
+      for (let job = jobs[next++]; job !== undefined; job = jobs[next++]) {
+        (forms[job.index] as Partial<Record<Coding, FileForm>>)[job.coding] = await compressFile(
+          job.path,
+          job.bytes,
+          job.coding,
+        );
+        onProgress(next, jobs.length);
+      }
+    } catch (error) {
+      next = jobs.length;
+      throw error;
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
-  // In the order of the table, not in that in which the jobs ended: the manifest lists them.
+  const workers = Array.from({ length: availableParallelism() }, work);
+  // After a failure the caller removes the folder: nobody may be writing into it any more.
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
+  // Which coding of a file is ready first is chance; the manifest must not show it.
   return forms.map((form) =>
     Object.fromEntries(
       codingNames.flatMap((coding) => (form[coding] === undefined ? [] : [[coding, form[coding]]])),

@@ -397,6 +397,10 @@ describe("what the source sent besides", () => {
     ]);
   });
 
+  test("may be called `type` and say Feature: only a geometry makes a GeoJSON Feature", () => {
+    expect(placeOf({ ...plain, type: "Feature" }).extra).toEqual([["type", "Feature"]]);
+  });
+
   test("has clean keys; of two that become the same one the last stays", () => {
     expect(placeOf({ ...plain, " a\u0000 b ": 1, "a b": 2, "\u0000": 3, "na\u0000me": 4 }).extra).toEqual([
       ["a b", 2],
