@@ -1,6 +1,11 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { symbolPng } from "../src/png.js";
 import { symbolStrokes, symbolSvg } from "../src/symbols.js";
 import { categoryNumbers } from "../src/taxonomy.js";
+import { temporaryFolder } from "./setup/folder.js";
+import { hasProgram, run } from "./setup/system.js";
 
 const all = [...categoryNumbers, null];
 
@@ -33,4 +38,42 @@ describe("the symbols", () => {
     );
     expect(svg).not.toContain(" id=");
   });
+
+  it.skipIf(!hasProgram("rsvg-convert") || !hasProgram("gdal_translate")).each(all)(
+    "look the same as PNG as where librsvg draws the SVG, category %s",
+    (category) => {
+      const folder = temporaryFolder();
+      const path = (name: string): string => join(folder, name);
+      writeFileSync(path("ours.png"), symbolPng(category));
+      writeFileSync(path("symbol.svg"), symbolSvg(category));
+      run("rsvg-convert", ["-w", "64", "-h", "64", "-o", path("theirs.png"), path("symbol.svg")]);
+      // Bands one after the other, a byte a pixel.
+      const [ours, theirs] = ["ours", "theirs"].map((name) => {
+        run("gdal_translate", [
+          "-q",
+          "-of",
+          "ENVI",
+          "-co",
+          "INTERLEAVE=BSQ",
+          path(`${name}.png`),
+          path(name),
+        ]);
+        return readFileSync(path(name));
+      }) as [Buffer, Buffer];
+      expect(ours).toHaveLength(64 * 64 * 4);
+      expect(theirs).toHaveLength(64 * 64 * 4);
+      const alpha = (picture: Buffer, pixel: number): number => (picture[3 * 64 * 64 + pixel] ?? 0) / 255;
+      let difference = 0;
+      for (let pixel = 0; pixel < 64 * 64; pixel++)
+        for (let band = 0; band < 3; band++) {
+          const at = band * 64 * 64 + pixel;
+          const [one = 0, other = 0] = [ours[at], theirs[at]];
+          difference += Math.abs(one * alpha(ours, pixel) - other * alpha(theirs, pixel));
+        }
+      // Of 255: edges differ by a shade, nothing else.
+      expect(difference / (64 * 64 * 3)).toBeLessThan(2);
+      expect(alpha(ours, 0)).toBe(0);
+      expect(alpha(ours, 32 * 64 + 2)).toBe(1);
+    },
+  );
 });

@@ -9,6 +9,7 @@ const packages = {
   ogr2ogr: "gdal-bin",
   ogrinfo: "gdal-bin",
   gdalinfo: "gdal-bin",
+  gdal_translate: "gdal-bin",
   gpsbabel: "gpsbabel",
   soffice: "libreoffice-calc-nogui",
   jq: "jq",
