@@ -26,7 +26,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ["exports", "openapi", "geopackage", "contract", "downloads", "tiles", "swap", "answer", "pull"],
   ["bodies", "release"],
   ["build"],
-  ["api", "files", "follow", "send"],
+  ["api", "files", "follow", "send", "drain"],
   ["server", "mirror"],
   ["commands/"],
   ["cli"],
