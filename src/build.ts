@@ -1,9 +1,11 @@
 /** Store -> release: the table of contents of a build. */
 
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { codingNames, compressFiles, type FileForm } from "./compress.js";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Coding, codingNames, compressFiles, type FileForm } from "./compress.js";
+import { contractFiles, SAMPLE_SIZE } from "./contract.js";
+import { downloadFiles } from "./downloads.js";
 import {
   planExports,
   planSelections,
@@ -12,7 +14,9 @@ import {
   type SelectionPlan,
   writeExports,
 } from "./exports.js";
-import { formats } from "./formats/index.js";
+import type { Format } from "./formats/format.js";
+import { type FileFormatName, fileFormats, isWireFormat } from "./formats/index.js";
+import { createGeoPackage, GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
 import {
   formatManifest,
   formsOf,
@@ -55,6 +59,9 @@ export interface BuildReport {
 
 const DATABASE = "index.sqlite";
 
+/** A file of the release before it is compressed; `wanted` as in compressFiles. */
+type PlainFile = Omit<ManifestFile, "codings"> & { readonly wanted?: readonly Coding[] };
+
 /** What identifies a release: its places, what is said of them, and the program that encodes them. */
 export function generationOf(store: Pick<Store, "contentHash" | "provenance">): string {
   return createHash("sha256")
@@ -96,34 +103,43 @@ async function writeRelease(
   };
   const ranks = createRanks(join(folder, DATABASE), facts.count, regionsOf(groups));
   const about = { ...facts, extraKeys: store.extraKeys() };
-  const written = await writeExports(folder, planExports(selections), store.places(), about, ranks, (done) =>
+  const first = [...take(store.places(), SAMPLE_SIZE)];
+  const geopackage = createGeoPackage(join(folder, GEOPACKAGE), about);
+  const places = geopackage.record(store.places());
+  const written = await writeExports(folder, planExports(selections), places, about, ranks, (done) =>
     onProgress("exports", done, facts.count),
   );
   ranks.finish();
+  geopackage.finish();
 
-  const plain = [
+  const plain: PlainFile[] = [
     ...written.exports.map(({ path, bytes, sha256, format, count }) => ({
       path,
       bytes,
       sha256,
-      mediaType: formats[format].mediaType,
+      mediaType: fileFormats[format].mediaType,
       places: count,
+      wanted: codingsOf(format),
     })),
     { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
+    { ...measure(folder, GEOPACKAGE), mediaType: GEOPACKAGE_TYPE, places: facts.count, wanted: ["gzip"] },
+    ...contractFiles(about, first).map((file) => writeText(folder, file.path, file.mediaType, file.text)),
+    ...downloadFiles(facts, written.exports, measure(folder, GEOPACKAGE)).map((file) =>
+      writeText(folder, file.path, file.mediaType, file.text),
+    ),
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
     writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(facts)),
     writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
     writeText(folder, "terms.txt", "text/plain; charset=utf-8", termsText(facts)),
   ];
-  const compressible = plain.map(({ path, ...form }) => ({ ...form, path: join(folder, path) }));
+  const compressible = plain.map((file) => ({ ...file, path: join(folder, file.path) }));
   const codings = brotli ? codingNames : codingNames.filter((coding) => coding !== "br");
-  const forms = await compressFiles(
-    compressible,
-    (done) => onProgress("compression", done, plain.length * codings.length),
-    { codings, reuse: reuseFrom(site) },
-  );
+  const forms = await compressFiles(compressible, (done, of) => onProgress("compression", done, of), {
+    codings,
+    reuse: reuseFrom(site),
+  });
   const files: ManifestFile[] = [
-    ...plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} })),
+    ...plain.map(({ wanted: _, ...file }, index) => ({ ...file, codings: forms[index] ?? {} })),
     ...written.pieces.map((file) => ({ ...file, mediaType: "application/octet-stream", codings: {} })),
   ];
   const manifest: Manifest = { ...facts, database: DATABASE, files };
@@ -163,9 +179,29 @@ function factsOf(selections: readonly SelectionPlan[]) {
   return { count: whole?.count ?? 0, bbox: whole?.bbox ?? null, categories: counts(null), regions };
 }
 
+/**
+ * Compressed forms of an export: brotli is slow, so only what the endpoint answers with has it; a packed format is
+ * compressed already.
+ */
+function codingsOf(format: FileFormatName): readonly Coding[] {
+  if (isWireFormat(format)) return codingNames;
+  const { pack }: Format = fileFormats[format];
+  return pack === undefined ? ["gzip"] : [];
+}
+
 function writeText(folder: string, path: string, mediaType: string, text: string) {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
   writeFileSync(join(folder, path), text);
   return { ...measure(folder, path), mediaType };
+}
+
+/** The first `count` values. */
+function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> {
+  let left = count;
+  for (const value of values) {
+    if (left-- === 0) return;
+    yield value;
+  }
 }
 
 function measure(folder: string, path: string): { readonly path: string } & FileForm {

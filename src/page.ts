@@ -40,6 +40,7 @@ export function pageHtml(facts: Facts): string {
 <p class="lead"><strong>${facts.count}</strong> places. Data of <time datetime="${facts.date}">${facts.date.slice(0, 10)}</time>. Not for navigation: check every position and opening date before you trust your night to it.</p>
 <h2>Which file?</h2>
 <p>GPX for a GPS or a hiking app, KML for Google Earth and Organic Maps, CSV for a spreadsheet, GeoJSON for a map or a GIS, JSON for a program. Phones like small files: take your region and category rather than everything.</p>
+<p><a href="downloads.html">Which file for Garmin, OsmAnd, Organic Maps, Locus, Google Earth, QGIS, Excel?</a></p>
 <div class="wide">
 <table>
 <thead><tr><th scope="col">Region</th><th scope="col">Category</th><th scope="col" class="number">Places</th><th scope="col">Files</th></tr></thead>

@@ -13,15 +13,30 @@ import { categoryNumbers } from "../src/taxonomy.js";
  * that ends in `/` is every file of a folder that is not named by itself.
  */
 const LEVELS: readonly (readonly string[])[] = [
-  ["text", "taxonomy", "errors", "measures", "blocks", "program", "reporter", "compress", "append", "crc"],
+  ["text", "taxonomy", "errors", "measures", "blocks", "program", "reporter", "compress", "crc", "zip"],
+  ["append"],
+  ["symbols", "png"],
   ["place"],
   ["parse", "rows", "manifest", "formats/format", "formats/properties", "formats/xml", "sources/source"],
   ["formats/"],
   ["sources/"],
   ["formats/index", "sources/index"],
-  ["query", "page"],
+  ["query", "page", "programs"],
+  ["problem"],
   ["store", "rankfile", "ranks"],
-  ["exports", "pieces", "openapi", "tiles", "swap", "reuse", "answer", "pull"],
+  [
+    "exports",
+    "pieces",
+    "openapi",
+    "geopackage",
+    "contract",
+    "downloads",
+    "tiles",
+    "swap",
+    "reuse",
+    "answer",
+    "pull",
+  ],
   ["bodies", "gzip", "release"],
   ["build"],
   ["proxy", "api", "health", "files", "follow", "send", "drain"],
@@ -38,7 +53,7 @@ const LEVELS: readonly (readonly string[])[] = [
 // Packages are imported by one file each, so that replacing one is a change of one file. The exceptions, with the reason:
 const SHARED_PACKAGES: Readonly<Record<string, RegExp>> = {
   commander: /^(cli|commands\/.*)\.ts$/, // each command declares its own options
-  "better-sqlite3": /^(store|rankfile|swap)\.ts$/, // the store, the release's database, and the lock on a release
+  "better-sqlite3": /^(store|rankfile|geopackage|swap)\.ts$/, // the store, the release's database, the GeoPackage, and the lock on a release
 };
 
 const LONGEST_FILE = 300; // lines
