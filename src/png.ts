@@ -47,7 +47,7 @@ function paint({ points, isArea, width, colour }: Stroke, painted: Int32Array, s
   for (let y = Math.max(0, Math.floor(Math.min(...ys) - radius)); y <= bottom; y++) {
     for (let x = Math.max(0, Math.floor(Math.min(...xs) - radius)); x <= right; x++) {
       const at = { x: x + 0.5, y: y + 0.5 };
-      const isCovered = edges.some((edge) => distance(at, edge) <= radius) || (isArea && isInside(at, edges));
+      const isCovered = (isArea && isInside(at, edges)) || edges.some((edge) => distance(at, edge) <= radius);
       if (isCovered) painted[y * side + x] = value;
     }
   }
@@ -68,16 +68,18 @@ function distance(at: Point, { from, to }: Edge): number {
   const squared = dx * dx + dy * dy;
   const along = squared === 0 ? 0 : ((at.x - from.x) * dx + (at.y - from.y) * dy) / squared;
   const share = Math.min(1, Math.max(0, along));
-  return Math.hypot(at.x - from.x - share * dx, at.y - from.y - share * dy);
+  const [x, y] = [at.x - from.x - share * dx, at.y - from.y - share * dy];
+  return Math.sqrt(x * x + y * y);
 }
 
 /** Whether a ray to the right crosses an odd number of edges. */
 function isInside(at: Point, edges: readonly Edge[]): boolean {
-  const crossed = edges.filter(
-    ({ from, to }) =>
-      from.y > at.y !== to.y > at.y && at.x < from.x + ((at.y - from.y) / (to.y - from.y)) * (to.x - from.x),
-  );
-  return crossed.length % 2 === 1;
+  let isOdd = false;
+  for (const { from, to } of edges) {
+    if (from.y > at.y === to.y > at.y) continue;
+    if (at.x < from.x + ((at.y - from.y) / (to.y - from.y)) * (to.x - from.x)) isOdd = !isOdd;
+  }
+  return isOdd;
 }
 
 /** Mean colour of a pixel's painted samples, and how many of them are painted as alpha. */
