@@ -38,7 +38,9 @@ export function createClient(options: {
   readonly onRetry: (text: string) => void;
 }): Client {
   const limits: NetworkLimits = { ...networkDefaults, ...options.limits };
-  const deadline = AbortSignal.timeout(limits.deadline);
+  const total = new AbortController();
+  const deadline = total.signal;
+  const timer = setTimeout(() => total.abort(), limits.deadline);
   const agent = new Agent({
     connections: 1,
     pipelining: 1,
@@ -71,7 +73,10 @@ export function createClient(options: {
         throw explainFailure(error, url, attempts, deadline.aborted, limits);
       }
     },
-    close: () => agent.destroy(),
+    close: () => {
+      clearTimeout(timer);
+      return agent.destroy();
+    },
   };
 }
 
@@ -93,7 +98,25 @@ async function attempt(url: string, validators: Validators | null, how: Attempt)
 }
 
 async function ask(url: string, validators: Validators | null, how: Attempt): Promise<Answer> {
-  const signal = AbortSignal.any([how.deadline, AbortSignal.timeout(how.limits.request)]);
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
+  // AbortSignal.any over AbortSignal.timeout was seen not to fire on Node 20: a plain timer always does.
+  const timer = setTimeout(stop, how.limits.request);
+  how.deadline.addEventListener("abort", stop, { once: true });
+  try {
+    return await askWithin(url, validators, how, controller.signal);
+  } finally {
+    clearTimeout(timer);
+    how.deadline.removeEventListener("abort", stop);
+  }
+}
+
+async function askWithin(
+  url: string,
+  validators: Validators | null,
+  how: Attempt,
+  signal: AbortSignal,
+): Promise<Answer> {
   const response = await follow(url, validators, how, signal);
   const { headers } = response;
   const own = { url, etag: headers.get("etag"), lastModified: headers.get("last-modified") };

@@ -110,10 +110,12 @@ export function* mergedRecords(
     if (found.length === 0 && regions.length > 0) odd.none.push(id);
     if (found.length > 1) odd.several.push(id);
     const region = found.length > 1 ? nearest(found, lon, lat) : (found[0] ?? null);
-    const asked = categoriesOf
-      .all(id)
-      .map(categoryOfNumber)
-      .filter((category) => category !== null);
+    const asked = hasCategories
+      ? categoriesOf
+          .all(id)
+          .map(categoryOfNumber)
+          .filter((category) => category !== null)
+      : [];
     const bySlug = categoryOfSlug(slug ?? "");
     if (asked.length > 1) odd.categories.push(id);
     if (hasCategories && asked.length === 0) odd.uncategorised.push(id);
