@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeChanges } from "./changes.js";
 import { type Coding, codingNames, compressFiles, type FileForm } from "./compress.js";
 import { contractFiles, SAMPLE_SIZE } from "./contract.js";
 import { downloadFiles } from "./downloads.js";
@@ -27,6 +28,7 @@ import {
 } from "./manifest.js";
 import { openApiDocument } from "./openapi.js";
 import { PAGE_CSS, pageHtml, termsText } from "./page.js";
+import type { Provenance } from "./place.js";
 import { program } from "./program.js";
 import { createRanks } from "./rankfile.js";
 import { reuseFrom } from "./reuse.js";
@@ -64,8 +66,12 @@ type PlainFile = Omit<ManifestFile, "codings"> & { readonly wanted?: readonly Co
 
 /** What identifies a release: its places, what is said of them, and the program that encodes them. */
 export function generationOf(store: Pick<Store, "contentHash" | "provenance">): string {
+  return generationAt(store.contentHash(), store.provenance());
+}
+
+function generationAt(contentHash: string, provenance: Provenance): string {
   return createHash("sha256")
-    .update(JSON.stringify([program.generator, store.contentHash(), store.provenance()]))
+    .update(JSON.stringify([program.generator, contentHash, provenance]))
     .digest("hex")
     .slice(0, 16);
 }
@@ -127,6 +133,7 @@ async function writeRelease(
     ...downloadFiles(facts, written.exports, measure(folder, GEOPACKAGE)).map((file) =>
       writeText(folder, file.path, file.mediaType, file.text),
     ),
+    ...writeChanges(folder, store, generationAt),
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
     writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(facts)),
     writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
@@ -142,7 +149,13 @@ async function writeRelease(
     ...plain.map(({ wanted: _, ...file }, index) => ({ ...file, codings: forms[index] ?? {} })),
     ...written.pieces.map((file) => ({ ...file, mediaType: "application/octet-stream", codings: {} })),
   ];
-  const manifest: Manifest = { ...facts, database: DATABASE, files };
+  const manifest: Manifest = {
+    ...facts,
+    content: store.contentHash(),
+    ...store.origin(),
+    database: DATABASE,
+    files,
+  };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
   await compressFiles([{ ...measure(folder, MANIFEST), path: join(folder, MANIFEST) }], () => {}, {
     codings,

@@ -13,7 +13,19 @@ import { categoryNumbers } from "../src/taxonomy.js";
  * that ends in `/` is every file of a folder that is not named by itself.
  */
 const LEVELS: readonly (readonly string[])[] = [
-  ["text", "taxonomy", "errors", "measures", "blocks", "program", "reporter", "compress", "crc", "zip"],
+  [
+    "text",
+    "taxonomy",
+    "errors",
+    "measures",
+    "record",
+    "blocks",
+    "program",
+    "reporter",
+    "compress",
+    "crc",
+    "zip",
+  ],
   ["append"],
   ["symbols", "png"],
   ["place"],
@@ -23,10 +35,11 @@ const LEVELS: readonly (readonly string[])[] = [
   ["formats/index", "sources/index"],
   ["query", "page", "programs"],
   ["problem"],
-  ["store", "rankfile", "ranks"],
+  ["groups", "history", "replacement", "store", "rankfile", "ranks"],
   [
     "exports",
     "pieces",
+    "changes",
     "openapi",
     "geopackage",
     "contract",
@@ -35,7 +48,11 @@ const LEVELS: readonly (readonly string[])[] = [
     "swap",
     "reuse",
     "answer",
+    "adopt",
+    "guards",
+    "tally",
     "pull",
+    "audit",
   ],
   ["bodies", "gzip", "release"],
   ["build"],
@@ -53,7 +70,9 @@ const LEVELS: readonly (readonly string[])[] = [
 // Packages are imported by one file each, so that replacing one is a change of one file. The exceptions, with the reason:
 const SHARED_PACKAGES: Readonly<Record<string, RegExp>> = {
   commander: /^(cli|commands\/.*)\.ts$/, // each command declares its own options
-  "better-sqlite3": /^(store|rankfile|geopackage|swap)\.ts$/, // the store, the release's database, the GeoPackage, and the lock on a release
+  // the store and its parts, what a pull keeps until it ends, the release's database, the GeoPackage, and the lock on a release
+  "better-sqlite3":
+    /^(store|groups|history|replacement|sources\/(pages|merge)|rankfile|geopackage|swap)\.ts$/,
 };
 
 const LONGEST_FILE = 300; // lines
