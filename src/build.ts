@@ -15,33 +15,50 @@ import {
 import { formats } from "./formats/index.js";
 import {
   formatManifest,
+  formsOf,
   MANIFEST,
   type Manifest,
   type ManifestFile,
   type ManifestRegion,
 } from "./manifest.js";
 import { openApiDocument } from "./openapi.js";
-import { PAGE_CSS, pageHtml, termsText } from "./page.js";
+import { termsText } from "./page.js";
+import { copyBasemap, writePage } from "./pagefiles.js";
 import { program } from "./program.js";
 import { createRanks } from "./rankfile.js";
 import { openStore, type Store } from "./store.js";
 import { replaceRelease } from "./swap.js";
 import { categoryNumbers } from "./taxonomy.js";
+import type { TileOptions } from "./tilefiles.js";
+import { DEFAULT_MAX_ZOOM } from "./tiles.js";
+import { startTiles, type TileWork } from "./tilework.js";
 
 export interface BuildOptions {
   readonly database: string;
   readonly site: string;
+  /** Default: tiles to zoom 12, relative addresses, no basemap. */
+  readonly map?: Partial<MapOptions>;
   /** A stage begins, or goes on: its name, and how far it is. */
   readonly onProgress: (stage: BuildStage, done: number, of: number) => void;
 }
 
-export type BuildStage = "exports" | "compression" | "swap";
+export interface MapOptions extends TileOptions {
+  /** A PMTiles file in the Protomaps layout, drawn below the places. */
+  readonly basemap: string | null;
+}
+
+const mapDefaults: MapOptions = { maxZoom: DEFAULT_MAX_ZOOM, baseUrl: null, basemap: null };
+
+export type BuildStage = "exports" | "tiles" | "compression" | "swap";
 
 export interface BuildReport {
   readonly site: string;
   readonly generation: string;
   readonly date: string;
   readonly places: number;
+  readonly tiles: number;
+  /** Zooms at which a tile had to leave out places. */
+  readonly thinnedZooms: readonly number[];
   /** Files, their compressed forms included. */
   readonly files: number;
   /** Bytes of all plain files, and of all brotli forms. */
@@ -63,13 +80,20 @@ export function generationOf(store: Pick<Store, "contentHash" | "provenance">): 
  * Builds the release of a database and puts it in the place of the old one. The same database gives the same bytes.
  * Throws UserError: `damaged`, `busy`, `system`; the old release stays then.
  */
-export async function build({ database, site, onProgress }: BuildOptions): Promise<BuildReport> {
+export async function build({ database, site, map, onProgress }: BuildOptions): Promise<BuildReport> {
   const store = openStore(database);
+  const options = { ...mapDefaults, ...map };
   try {
     return await replaceRelease(site, async (folder) => {
-      const report = await writeRelease(store, folder, onProgress);
-      onProgress("swap", 0, 1);
-      return { site, ...report };
+      const task = { database, folder, contentHash: store.contentHash(), about: describe(store), options };
+      const tiles = startTiles(task, (done) => onProgress("tiles", done, done));
+      try {
+        const report = await writeRelease(store, folder, tiles, options, onProgress);
+        onProgress("swap", 0, 1);
+        return { site, ...report };
+      } finally {
+        await tiles.stop();
+      }
     });
   } finally {
     store.close();
@@ -79,22 +103,20 @@ export async function build({ database, site, onProgress }: BuildOptions): Promi
 async function writeRelease(
   store: Store,
   folder: string,
+  tiles: TileWork,
+  map: MapOptions,
   onProgress: BuildOptions["onProgress"],
 ): Promise<Omit<BuildReport, "site">> {
   const groups = store.groups();
   const selections = planSelections(groups);
-  const facts = {
-    ...store.provenance(),
-    generator: program.generator,
-    generation: generationOf(store),
-    ...factsOf(selections),
-  };
+  const facts = describe(store);
   const ranks = createRanks(join(folder, DATABASE), facts.count, regionsOf(groups));
   const about = { ...facts, extraKeys: store.extraKeys() };
   const written = await writeExports(folder, planExports(selections), store.places(), about, ranks, (done) =>
     onProgress("exports", done, facts.count),
   );
   ranks.finish();
+  const drawn = await tiles.done;
 
   const plain = [
     ...written.map(({ path, bytes, sha256, format, count }) => ({
@@ -106,16 +128,21 @@ async function writeRelease(
     })),
     { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
-    writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(facts)),
-    writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
+    ...drawn.plain,
+    ...writePage(folder, { ...about, maxZoom: map.maxZoom, hasBasemap: map.basemap !== null }, written),
     writeText(folder, "terms.txt", "text/plain; charset=utf-8", termsText(facts)),
   ];
   const compressible = plain.map(({ path, bytes }) => ({ path: join(folder, path), bytes }));
   const forms = await compressFiles(compressible, (done) =>
     onProgress("compression", done, plain.length * codingNames.length),
   );
-  const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
-  const manifest: Manifest = { ...facts, database: DATABASE, files };
+  const files: ManifestFile[] = [
+    ...plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} })),
+    ...drawn.files,
+    ...(await copyBasemap(folder, map.basemap)),
+  ];
+  const maxTileZoom = map.maxZoom === null ? {} : { maxTileZoom: map.maxZoom };
+  const manifest: Manifest = { ...facts, ...maxTileZoom, database: DATABASE, files };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
   await compressFiles(
     [{ path: join(folder, MANIFEST), bytes: statSync(join(folder, MANIFEST)).size }],
@@ -125,9 +152,21 @@ async function writeRelease(
     generation: facts.generation,
     date: facts.date,
     places: facts.count,
-    files: (plain.length + 1) * (1 + codingNames.length),
+    tiles: drawn.tiles,
+    thinnedZooms: drawn.thinnedZooms,
+    files: [...formsOf(manifest)].length + 1 + codingNames.length,
     bytes: sum(files.map(({ bytes }) => bytes)),
     brotliBytes: sum(files.map((file) => file.codings.br?.bytes ?? 0)),
+  };
+}
+
+/** What a release says of itself and of its places. */
+function describe(store: Store) {
+  return {
+    ...store.provenance(),
+    generator: program.generator,
+    generation: generationOf(store),
+    ...factsOf(planSelections(store.groups())),
   };
 }
 

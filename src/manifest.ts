@@ -35,6 +35,8 @@ export interface Manifest extends Provenance {
   readonly bbox: BBox | null;
   readonly categories: Readonly<Record<string, number>>;
   readonly regions: readonly ManifestRegion[];
+  /** Largest zoom of the tiles; absent where the release has none. */
+  readonly maxTileZoom?: number;
   /** The database that the server filters with; one of `files`. */
   readonly database: string;
   readonly files: readonly ManifestFile[];
