@@ -14,6 +14,7 @@ type Atlas = Topology<{ readonly countries: GeometryCollection<{ readonly name?:
 const limits = {
   fine: 12, // degrees across, up to which the 1:10m drawing is used
   middle: 50, // up to which 1:50m is; beyond it, 1:110m
+  labelMargin: 0.12, // of the box's size: country names stand near the places, where a visitor looks
   margin: 0.8, // of the box's size, on each side
   leastMargin: 2.5, // degrees
   mostMargin: 12, // degrees
@@ -27,6 +28,11 @@ export function backgroundBox(bbox: BBox | null): BBox {
     limits.mostMargin,
     Math.max(limits.leastMargin, limits.margin * Math.max(east - west, north - south)),
   );
+  return grown({ west, south, east, north }, margin);
+}
+
+/** A box with a margin in degrees, as far as the map reaches. */
+function grown({ west, south, east, north }: BBox, margin: number): BBox {
   return {
     west: Math.max(-180, west - margin),
     south: Math.max(-85, south - margin),
@@ -45,7 +51,10 @@ export function cutBackground(bbox: BBox | null): FeatureCollection {
     return cut.length === 0 ? [] : [{ country, cut, name: nameOf(country.properties) }];
   });
   const land = near.map(({ cut }) => drawn("land", { type: "MultiPolygon", coordinates: cut }));
-  const labels = near.flatMap(({ cut, name }) => {
+  const close = bbox === null ? box : grown(bbox, limits.labelMargin * (bbox.east - bbox.west));
+  const labels = near.flatMap(({ country, name }) => {
+    const whole = feature(atlas, country);
+    const cut = whole.type === "Feature" ? clipCountry(whole.geometry, close) : [];
     const largest = cut.map((rings) => centroid(rings[0] ?? [])).sort((a, b) => b.size - a.size)[0];
     if (largest === undefined) return [];
     return [drawn("country", { type: "Point", coordinates: largest.at }, { name, size: largest.size })];

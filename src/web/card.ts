@@ -6,7 +6,7 @@ import { formatDegrees, formatDms, formatUtm } from "./coordinates.js";
 import { loadRecord, type PlaceRecord } from "./details.js";
 import { drawing, el } from "./dom.js";
 import type { PageFacts, PlaceEntry } from "./model.js";
-import type { Say } from "./words.js";
+import { longDate, type Say } from "./words.js";
 
 export function createCard({ facts, onClose }: { readonly facts: PageFacts; readonly onClose: () => void }) {
   const element = el("aside", { class: "card", id: "card", tabindex: "-1" });
@@ -147,7 +147,7 @@ function tell(record: PlaceRecord, say: Say): HTMLElement[] {
 }
 
 function footer(facts: PageFacts, say: Say, language: Language): HTMLElement[] {
-  const date = new Date(facts.date).toLocaleDateString(language, { dateStyle: "long" });
+  const date = longDate(facts.date, language);
   return [
     el("p", { class: "fine" }, `${say("dataAge", { date })}. ${say("notForNavigation")}`),
     el("p", { class: "fine" }, `${facts.attribution} ${facts.license}`),

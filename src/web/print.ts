@@ -4,7 +4,7 @@ import { appearanceOf, type Language } from "../taxonomy.js";
 import { formatDegrees, formatUtm } from "./coordinates.js";
 import { el } from "./dom.js";
 import type { Choice, PageFacts, PlaceEntry } from "./model.js";
-import type { Say } from "./words.js";
+import { longDate, type Say } from "./words.js";
 
 /** Lays the places out for print and asks the browser to print them. */
 export function printList(
@@ -16,7 +16,7 @@ export function printList(
 ): void {
   document.querySelector("#paper")?.remove();
   const sorted = [...places].sort((a, b) => a.name.localeCompare(b.name, language) || a.id - b.id);
-  const date = new Date(facts.date).toLocaleDateString(language, { dateStyle: "long" });
+  const date = longDate(facts.date, language);
   const kinds = [...choice.categories].map((category) => appearanceOf(category).labels[language]);
   const about = [
     choice.region ?? say("allRegions"),

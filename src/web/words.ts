@@ -103,7 +103,7 @@ const fr: Record<Word, string> = {
   allRegions: "Toutes les régions",
   list: "Refuges et cabanes",
   inView: "{n} sur la carte",
-  found: "{n} trouvés",
+  found: "Résultats : {n}",
   ofAll: "sur {n}",
   nothing: "Rien ici. Déplacez la carte ou élargissez le filtre.",
   nothingFound: "Aucun abri n’a ces lettres dans son nom ou sa commune.",
@@ -189,7 +189,7 @@ const es: Record<Word, string> = {
   allRegions: "Todas las regiones",
   list: "Refugios y cabañas",
   inView: "{n} en el mapa",
-  found: "{n} encontrados",
+  found: "Encontrados: {n}",
   ofAll: "de {n}",
   nothing: "Nada aquí. Mueva el mapa o amplíe el filtro.",
   nothingFound: "Ningún refugio tiene estas letras en su nombre o municipio.",
@@ -274,7 +274,7 @@ const ca: Record<Word, string> = {
   allRegions: "Totes les regions",
   list: "Refugis i cabanes",
   inView: "{n} al mapa",
-  found: "{n} trobats",
+  found: "Trobats: {n}",
   ofAll: "de {n}",
   nothing: "Res aquí. Moveu el mapa o amplieu el filtre.",
   nothingFound: "Cap refugi no té aquestes lletres al nom o al municipi.",
@@ -363,4 +363,12 @@ export function chooseLanguage(liked: readonly string[]): Language {
     if (found !== undefined) return found;
   }
   return "en";
+}
+
+/** A date in full words; English dates as the British write them, day first like the others. */
+export function longDate(date: string, language: Language): string {
+  return new Date(date).toLocaleDateString(language === "en" ? "en-GB" : language, {
+    dateStyle: "long",
+    timeZone: "UTC",
+  });
 }
