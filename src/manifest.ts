@@ -112,12 +112,20 @@ export function* formsOf(manifest: Manifest): Generator<{ readonly path: string 
   }
 }
 
-/** What differs from the manifest, a line each; empty when the release is whole. */
+export interface Verification {
+  readonly manifest: Manifest;
+  /** Forms of files that were checked. */
+  readonly files: number;
+  /** What differs from the manifest, a line each; empty when the release is whole. */
+  readonly faults: readonly string[];
+}
+
+/** Checks every form of every file against the manifest; starts again when the release is exchanged meanwhile. */
 export async function verifyRelease(
   site: string,
   onProgress: (files: number) => void = () => {},
-): Promise<{ readonly manifest: Manifest; readonly files: number; readonly faults: readonly string[] }> {
-  const { manifest } = readManifest(site);
+): Promise<Verification> {
+  const { manifest, bytes } = readManifest(site);
   const faults: string[] = [];
   let files = 0;
   for (const form of formsOf(manifest)) {
@@ -125,7 +133,8 @@ export async function verifyRelease(
     if (fault !== null) faults.push(`${form.path}: ${fault}`);
     onProgress(++files);
   }
-  return { manifest, files, faults };
+  const wasExchanged = faults.length > 0 && !readManifest(site).bytes.equals(bytes);
+  return wasExchanged ? verifyRelease(site, onProgress) : { manifest, files, faults };
 }
 
 async function checkFile(path: string, form: FileForm): Promise<string | null> {

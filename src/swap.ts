@@ -38,10 +38,29 @@ function names(site: string) {
 
 /** Puts `site` back in place after a kill in the middle of an exchange. Changes nothing otherwise. */
 export function settle(site: string): void {
+  const { site: path, next, previous, lock } = names(site);
+  if (existsSync(path) || !(existsSync(next) || existsSync(previous))) return;
+  try {
+    const unlock = lockFile(lock, site);
+    putBack(site);
+    unlock();
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== "busy") throw error;
+    waitFor(path); // a living build stands between its two renames
+  }
+}
+
+function putBack(site: string): void {
   const { site: path, next, previous } = names(site);
   if (existsSync(path)) return;
   if (existsSync(next)) renameSync(next, path);
   else if (existsSync(previous)) renameSync(previous, path);
+}
+
+/** Two renames take microseconds; a second is for a machine that swaps. */
+function waitFor(path: string): void {
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 0; tries < 100 && !existsSync(path); tries++) Atomics.wait(clock, 0, 0, 10);
 }
 
 /**
@@ -57,7 +76,7 @@ export async function replaceRelease<Result>(
   const unlock = lockFile(lock, site);
   try {
     refuseForeignFolder(path);
-    settle(path);
+    putBack(path);
     for (const leftover of [next, previous, making]) rmSync(leftover, { recursive: true, force: true });
     mkdirSync(making);
     try {
