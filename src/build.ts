@@ -117,6 +117,8 @@ async function writeRelease(
   );
   ranks.finish();
   const drawn = await tiles.done;
+  const look = { ...about, maxZoom: map.maxZoom, hasBasemap: map.basemap !== null };
+  const page = writePage(folder, look, written);
 
   const plain = [
     ...written.map(({ path, bytes, sha256, format, count }) => ({
@@ -129,7 +131,7 @@ async function writeRelease(
     { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
     ...drawn.plain,
-    ...writePage(folder, { ...about, maxZoom: map.maxZoom, hasBasemap: map.basemap !== null }, written),
+    ...page.plain,
     writeText(folder, "terms.txt", "text/plain; charset=utf-8", termsText(facts)),
   ];
   const compressible = plain.map(({ path, bytes }) => ({ path: join(folder, path), bytes }));
@@ -139,6 +141,7 @@ async function writeRelease(
   const files: ManifestFile[] = [
     ...plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} })),
     ...drawn.files,
+    ...page.files,
     ...(await copyBasemap(folder, map.basemap)),
   ];
   const maxTileZoom = map.maxZoom === null ? {} : { maxTileZoom: map.maxZoom };

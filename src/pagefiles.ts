@@ -34,28 +34,44 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 type PlainFile = Pick<ManifestFile, "path" | "mediaType"> & FileForm;
 
+export interface WrittenPage {
+  /** Files that are still to be compressed. */
+  readonly plain: readonly PlainFile[];
+  /** Files of the bundle, which come with their compressed forms. */
+  readonly files: readonly ManifestFile[];
+}
+
 /** Writes the page; `facts.sizes` is filled from the exports. */
 export function writePage(
   folder: string,
   facts: Omit<PageFacts, "sizes" | "box">,
   exports: readonly WrittenExport[],
-): PlainFile[] {
+): WrittenPage {
   const sizes = Object.fromEntries(exports.map(({ path, bytes }) => [path, bytes]));
   const known: PageFacts = { ...pick(facts), box: backgroundBox(facts.bbox), sizes };
-  const bundle = readdirSync(join(appFolder, "web")).sort();
-  return [
-    writeBytes(folder, "index.html", "text/html; charset=utf-8", pageHtml(known)),
-    writeBytes(folder, PAGE_FACTS, "application/json", `${JSON.stringify(known)}\n`),
-    writeBytes(folder, "app.webmanifest", "application/manifest+json", webManifest(known)),
-    ...bundle.map((name) =>
-      writeBytes(
-        folder,
-        name,
-        mediaTypes[extname(name)] ?? "application/octet-stream",
-        readFileSync(join(appFolder, "web", name)),
-      ),
-    ),
-  ];
+  const bundle = readdirSync(join(appFolder, "web")).filter((name) => extname(name) in mediaTypes);
+  return {
+    plain: [
+      writeBytes(folder, "index.html", "text/html; charset=utf-8", pageHtml(known)),
+      writeBytes(folder, PAGE_FACTS, "application/json", `${JSON.stringify(known)}\n`),
+      writeBytes(folder, "app.webmanifest", "application/manifest+json", webManifest(known)),
+    ],
+    files: bundle.sort().map((name) => copyBundled(folder, name)),
+  };
+}
+
+function copyBundled(folder: string, name: string): ManifestFile {
+  const form = (extension: string): FileForm => {
+    const { bytes, sha256 } = writeBytes(
+      folder,
+      name + extension,
+      "",
+      readFileSync(join(appFolder, "web", name + extension)),
+    );
+    return { bytes, sha256 };
+  };
+  const mediaType = mediaTypes[extname(name)] ?? "application/octet-stream";
+  return { path: name, ...form(""), mediaType, codings: { gzip: form(".gz"), br: form(".br") } };
 }
 
 /** Only what the page reads: a fact more would be bytes that every visitor loads. */

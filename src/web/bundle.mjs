@@ -1,8 +1,17 @@
 /** Bundles the map page into dist/app/web, from where every build copies it into its release. */
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "rolldown";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -62,3 +71,18 @@ for (const name of ["maplibre-gl.mjs", "maplibre-gl-worker.mjs"]) copyScript(nam
 copyFileSync(join(modules, "maplibre-gl", "dist", "maplibre-gl.css"), join(out, "maplibre-gl.css"));
 for (const name of ["style.css", "icon.svg"]) copyFileSync(join(here, name), join(out, name));
 writeFileSync(join(out, "licenses.txt"), licences());
+
+// Compressed once here rather than in every build; the best brotli takes seconds on the map library and gains 7 %.
+for (const name of readdirSync(out)) {
+  const bytes = readFileSync(join(out, name));
+  const gzip = gzipSync(bytes, { level: 9 });
+  gzip[9] = 255; // the operating system (RFC 1952): "unknown", so that every system writes the same
+  const quality = bytes.length > 300_000 ? 9 : 11;
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: quality,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+  };
+  writeFileSync(join(out, `${name}.gz`), gzip);
+  writeFileSync(join(out, `${name}.br`), brotliCompressSync(bytes, { params }));
+}
