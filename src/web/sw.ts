@@ -16,7 +16,9 @@ interface WorkerScope {
   readonly registration: { readonly scope: string };
   readonly clients: {
     claim(): Promise<void>;
-    matchAll(): Promise<readonly { postMessage(message: WorkerMessage): void }[]>;
+    matchAll(options: {
+      readonly includeUncontrolled: boolean;
+    }): Promise<readonly { postMessage(message: WorkerMessage): void }[]>;
   };
   skipWaiting(): Promise<void>;
   addEventListener(name: "install" | "activate", listener: (event: WaitEvent) => void): void;
@@ -117,9 +119,10 @@ async function keep(name: string, manifest: Manifest): Promise<void> {
   }
 }
 
-/** The page and its data; one archive stands for all tiles, one export for all. The basemap may be as large as a disk. */
+/** The page and its data; one archive stands for all tiles, one export for all. The basemap may be as large as a disk, and tiles.json differs by address. */
 function isKept({ path }: ManifestFile): boolean {
-  const isTop = !path.includes("/") && !/^(index\.sqlite|basemap\.pmtiles|openapi\.json)$/.test(path);
+  const isTop =
+    !path.includes("/") && !/^(index\.sqlite|basemap\.pmtiles|openapi\.json|tiles\.json)$/.test(path);
   return isTop || path === "exports/all/all.geojson";
 }
 
@@ -138,7 +141,8 @@ async function tellSaved(): Promise<void> {
 }
 
 async function tell(message: WorkerMessage): Promise<void> {
-  for (const client of await worker.clients.matchAll()) client.postMessage(message);
+  for (const client of await worker.clients.matchAll({ includeUncontrolled: true }))
+    client.postMessage(message);
 }
 
 // ---- answering without a server ----
