@@ -18,30 +18,32 @@ export interface AppendedFile {
 export function appendFile(path: string): AppendedFile {
   mkdirSync(dirname(path), { recursive: true });
   const hash = createHash("sha256");
-  let chunk: Buffer[] = [];
+  // Copied: keeping the pieces themselves would keep the slabs alive that many small buffers are cut from.
+  const chunk = Buffer.allocUnsafeSlow(CHUNK);
   let gathered = 0;
   let length = 0;
-  const flush = (): void => {
+  const append = (bytes: Buffer): void => {
+    hash.update(bytes);
     const file = openSync(path, "a");
     try {
-      const bytes = Buffer.concat(chunk);
-      hash.update(bytes);
       for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
     } finally {
       closeSync(file);
     }
-    chunk = [];
+  };
+  const flush = (): void => {
+    append(chunk.subarray(0, gathered));
     gathered = 0;
   };
   return {
-    write: (bytes: Buffer): void => {
-      chunk.push(bytes);
-      gathered += bytes.length;
+    write: (bytes) => {
       length += bytes.length;
-      if (gathered >= CHUNK) flush();
+      if (gathered + bytes.length > CHUNK) flush();
+      if (bytes.length > CHUNK) append(bytes);
+      else gathered += bytes.copy(chunk, gathered);
     },
     length: () => length,
-    finish: (): string => {
+    finish: () => {
       flush();
       return hash.digest("hex");
     },
