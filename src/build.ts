@@ -1,10 +1,9 @@
 /** Store -> release: the table of contents of a build. */
 
-import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { writeChanges } from "./changes.js";
-import { type Coding, codingNames, compressFiles, type FileForm } from "./compress.js";
+import { type Coding, codingNames, compressFiles } from "./compress.js";
 import { contractFiles, SAMPLE_SIZE } from "./contract.js";
 import { downloadFiles } from "./downloads.js";
 import { planExports, planSelections, regionsOf, writeExports } from "./exports.js";
@@ -23,6 +22,7 @@ import { replaceRelease } from "./swap.js";
 import type { TileOptions } from "./tilefiles.js";
 import { DEFAULT_MAX_ZOOM } from "./tiles.js";
 import { startTiles, type TileWork } from "./tilework.js";
+import { measure, writeText } from "./written.js";
 
 export interface BuildOptions {
   readonly database: string;
@@ -224,12 +224,6 @@ function codingsOf(format: FileFormatName): readonly Coding[] {
   return pack === undefined ? ["gzip"] : [];
 }
 
-function writeText(folder: string, path: string, mediaType: string, text: string) {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-  return { ...measure(folder, path), mediaType };
-}
-
 /** The first `count` values. */
 function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> {
   let left = count;
@@ -237,11 +231,6 @@ function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> 
     if (left-- === 0) return;
     yield value;
   }
-}
-
-function measure(folder: string, path: string): { readonly path: string } & FileForm {
-  const bytes = readFileSync(join(folder, path));
-  return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
 function sum(numbers: readonly number[]): number {
