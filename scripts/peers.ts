@@ -32,14 +32,16 @@ async function comparePeers(built: BuiltSize, pace: Pace): Promise<string> {
     rows,
   ];
   const [ours, sirv, buffer] = started as [(typeof started)[0], (typeof started)[0], (typeof started)[0]];
-  const peers = await startPeers(built);
+  let stopPeers = async (): Promise<void> => {};
   try {
+    const peers = await startPeers(built);
+    stopPeers = peers.stop;
     const servers = { ours, sirv, rows, "prebuilt body": buffer, ...peers.addresses };
     const results = await race(servers, await peerWorkloads(built, ours.address), pace);
     const left = peers.missing.map((name) => `Not installed here, left out: ${name}.`);
     return [ratioTable(results, Object.keys(servers)), ...left].join("\n\n");
   } finally {
-    await peers.stop();
+    await stopPeers();
     await Promise.all(started.map((server) => server.stop()));
   }
 }

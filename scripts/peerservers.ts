@@ -84,7 +84,7 @@ function startPhp(folder: string): ChildProcess {
 function startMapServer(folder: string, { site }: BuiltSize): ChildProcess {
   const table = join(folder, "places.fgb");
   const source = join(site, "exports/all/all.geojson");
-  execFileSync("ogr2ogr", ["-f", "FlatGeobuf", "-nln", "places", "-overwrite", table, source], {
+  execFileSync("ogr2ogr", ["-f", "FlatGeobuf", "-dim", "XY", "-nln", "places", table, source], {
     stdio: "ignore",
   });
   writeFileSync(join(folder, "places.map"), mapFile(table));
