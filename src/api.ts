@@ -15,6 +15,7 @@ import {
 import { formats } from "./formats/index.js";
 import { gzipCut } from "./gzip.js";
 import { fileName } from "./page.js";
+import { wrongParameters } from "./problem.js";
 import { formatQuery, parseQuery, type Query, queryLimits } from "./query.js";
 import type { RankRange } from "./ranks.js";
 import type { Release } from "./release.js";
@@ -37,12 +38,7 @@ export function answerApi(
   }
   const parsed = parseQuery(search);
   if ("faults" in parsed) {
-    const names = [...new Set(parsed.faults.map(({ parameter }) => parameter))].join(", ");
-    return problem(
-      400,
-      `Wrong parameter: ${names}. See errors for what is accepted; all parameters are described in /openapi.json.`,
-      { errors: parsed.faults },
-    );
+    return problem(400, wrongParameters(parsed.faults), { errors: parsed.faults });
   }
   const asked = { query: parsed.query, search, headers, base };
   return unlessFresh(headers, answerPlanned(release, asked) ?? answerCut(release, asked));

@@ -2,6 +2,7 @@
 /** The command line: the only reader of arguments, and the table of contents of the program. */
 
 import { Command, CommanderError } from "commander";
+import { addAudit } from "./commands/audit.js";
 import { addBuild } from "./commands/build.js";
 import { addPull } from "./commands/pull.js";
 import { addServe } from "./commands/serve.js";
@@ -10,7 +11,7 @@ import { addVerify } from "./commands/verify.js";
 import { EXIT_BUG, errorCodes, explain, UserError } from "./errors.js";
 import { program as self } from "./program.js";
 
-const commands = [addPull, addBuild, addServe, addVerify, addStart];
+const commands = [addPull, addAudit, addBuild, addServe, addVerify, addStart];
 
 function createProgram(): Command {
   const exits = Object.values(errorCodes).map(({ exit, meaning }) => `  ${exit}  ${meaning}`);

@@ -3,8 +3,14 @@
 import { join } from "node:path";
 import { bbox as turfBBox } from "@turf/bbox";
 import { appendFile } from "./append.js";
-import type { About } from "./formats/format.js";
-import { type FormatName, formatNames, formats } from "./formats/index.js";
+import type { About, Format } from "./formats/format.js";
+import {
+  type FileFormatName,
+  fileFormatNames,
+  fileFormats,
+  formatNames,
+  isWireFormat,
+} from "./formats/index.js";
 import { createPieces, type WrittenPieces } from "./pieces.js";
 import type { BBox, Place } from "./place.js";
 import type { RanksWriter } from "./rankfile.js";
@@ -21,7 +27,7 @@ export interface SelectionPlan {
 }
 
 export interface PlannedExport extends SelectionPlan {
-  readonly format: FormatName;
+  readonly format: FileFormatName;
   /** Path in the release, with forward slashes. */
   readonly path: string;
 }
@@ -53,7 +59,11 @@ export function regionSlugs(regions: readonly string[]): ReadonlyMap<string, str
 }
 
 /** Where the export of a selection stands: `exports/{region}/{category}.{format}`, `all` for null. */
-export function exportPath(regionSlug: string | null, category: Category | null, format: FormatName): string {
+export function exportPath(
+  regionSlug: string | null,
+  category: Category | null,
+  format: FileFormatName,
+): string {
   return `exports/${regionSlug ?? "all"}/${category ?? "all"}.${format}`;
 }
 
@@ -97,11 +107,11 @@ function boxAround(boxes: readonly BBox[]): BBox | null {
   return { west, south, east, north };
 }
 
-/** Every selection in every format. */
+/** Every selection in every format and flavour. */
 export function planExports(selections: readonly SelectionPlan[]): PlannedExport[] {
   const slugs = regionSlugs(selections.map(({ region }) => region).filter((region) => region !== null));
   return selections.flatMap((selection) =>
-    formatNames.map((format) => {
+    fileFormatNames.map((format) => {
       const slug = selection.region === null ? null : (slugs.get(selection.region) ?? null);
       return { ...selection, format, path: exportPath(slug, selection.category, format) };
     }),
@@ -126,20 +136,23 @@ export async function writeExports(
   );
   const count = plan.find((planned) => planned.region === null && planned.category === null)?.count ?? 0;
   const offsets = new Map(formatNames.map((format) => [format, new Float64Array(count + 1)]));
-  const pieces = new Map(formatNames.map((format) => [format, createPieces(folder, format, count)]));
+  const wholeOffsets: ReadonlyMap<FileFormatName, Float64Array> = offsets;
+  const pieces: ReadonlyMap<FileFormatName, ReturnType<typeof createPieces>> = new Map(
+    formatNames.map((format) => [format, createPieces(folder, format, count)]),
+  );
   let rank = 0;
   for (const place of places) {
     ranks.add(place);
-    for (const format of formatNames) {
-      const bytes = Buffer.from(formats[format].place(place));
+    for (const format of fileFormatNames) {
+      const bytes = Buffer.from(fileFormats[format].place(place));
       pieces.get(format)?.append(bytes);
       const region = place.region === null ? [null] : [null, place.region];
       const category = place.category === null ? [null] : [null, place.category];
       for (const oneRegion of region) {
         for (const oneCategory of category) {
           const start = byKey.get(key(format, oneRegion, oneCategory))?.append(bytes);
-          if (oneRegion === null && oneCategory === null)
-            (offsets.get(format) as Float64Array)[rank] = start ?? 0;
+          const ends = oneRegion === null && oneCategory === null ? wholeOffsets.get(format) : undefined;
+          if (ends !== undefined) ends[rank] = start ?? 0;
         }
       }
     }
@@ -150,22 +163,22 @@ export async function writeExports(
     }
   }
   const written = writers.map((writer) => writer.finish());
-  for (const format of formatNames) {
-    const ends = offsets.get(format) as Float64Array;
+  for (const [format, ends] of offsets) {
     ends[count] = byKey.get(key(format, null, null))?.nextStart() ?? 0;
     ranks.setOffsets(format, ends);
   }
   for (const { format, region, category } of plan) {
+    if (!isWireFormat(format)) continue; // the endpoint cuts no flavours
     const cut = { ...about, region, category, bbox: null };
     ranks.setEnvelope(format, region, category, {
-      prologue: formats[format].prologue(cut),
-      epilogue: formats[format].epilogue(cut),
+      prologue: fileFormats[format].prologue(cut),
+      epilogue: fileFormats[format].epilogue(cut),
     });
   }
   return { exports: written, pieces: [...pieces.values()].map((writer) => writer.finish(ranks)) };
 }
 
-function key(format: FormatName, region: string | null, category: Category | null): string {
+function key(format: FileFormatName, region: string | null, category: Category | null): string {
   return `${format}/${category ?? ""}/${region ?? ""}`;
 }
 
@@ -179,9 +192,9 @@ interface ExportWriter {
 }
 
 function openExport(folder: string, plan: PlannedExport, about: About): ExportWriter {
-  const format = formats[plan.format];
+  const format: Format = fileFormats[plan.format];
   const separator = Buffer.from(format.separator);
-  const file = appendFile(join(folder, plan.path));
+  const file = appendFile(join(folder, plan.path), format.pack?.(about));
   file.write(Buffer.from(format.prologue(about)));
   let isFirst = true;
   let nextStart = file.length();
@@ -198,7 +211,7 @@ function openExport(folder: string, plan: PlannedExport, about: About): ExportWr
     nextStart: () => nextStart,
     finish: () => {
       file.write(Buffer.from(format.epilogue(about)));
-      return { ...plan, bytes: file.length(), sha256: file.finish() };
+      return { ...plan, ...file.finish() };
     },
   };
 }

@@ -17,7 +17,9 @@ import {
 } from "./answer.js";
 import type { FileBody } from "./bodies.js";
 import { MANIFEST } from "./manifest.js";
+import { PAGE_POLICY } from "./page.js";
 import type { Release, ReleaseFile } from "./release.js";
+import { answerEmptyTile, answerTileJson } from "./tileanswer.js";
 
 const FILE_METHODS = "GET, HEAD, OPTIONS";
 
@@ -29,11 +31,14 @@ export function answerFile(
   headers: RequestHeaders,
 ): Answer | null {
   const file = release.file(path.endsWith("/") ? `${path.slice(1)}index.html` : path.slice(1));
-  if (file === undefined) return null;
+  const emptyTile = file === undefined ? answerEmptyTile(release, path.slice(1)) : null;
+  if (file === undefined && emptyTile === null) return null;
   const refused = answerMethod(method);
   if (refused !== null) return refused;
+  if (file === undefined) return emptyTile;
   const answer =
-    headers["range"] === undefined ? wholeFile(release, file, headers) : fileRange(release, file, headers);
+    answerTileJson(release, file, headers) ??
+    (headers["range"] === undefined ? wholeFile(release, file, headers) : fileRange(release, file, headers));
   return method === "HEAD" ? { ...answer, body: [] } : answer;
 }
 
@@ -132,8 +137,7 @@ function fileHeaders(release: Release, file: ReleaseFile): Record<string, string
     "Last-Modified": release.lastModified,
     "Accept-Ranges": "bytes",
     ...(file.mediaType.startsWith("text/html") && {
-      "Content-Security-Policy":
-        "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+      "Content-Security-Policy": `${PAGE_POLICY}; frame-ancestors 'none'`,
     }),
   };
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Coding, codingNames, codings, type FileForm } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import type { BBox, Provenance } from "./place.js";
+import type { Origin } from "./sources/source.js";
 
 export const MANIFEST = "manifest.json";
 
@@ -35,6 +36,14 @@ export interface Manifest extends Provenance {
   readonly bbox: BBox | null;
   readonly categories: Readonly<Record<string, number>>;
   readonly regions: readonly ManifestRegion[];
+  /** SHA-256 of the places: unlike the generation, it does not change with the program. */
+  readonly content: string;
+  /** Address of the service that the data were pulled from, when, and with what repairs; absent where it was a file. */
+  readonly source?: string;
+  readonly pulledAt?: string;
+  readonly pulled?: Origin["pulled"];
+  /** Largest zoom of the tiles; absent where the release has none. */
+  readonly maxTileZoom?: number;
   /** The database that the server filters with; one of `files`. */
   readonly database: string;
   readonly files: readonly ManifestFile[];

@@ -40,9 +40,8 @@ export function createPieces(folder: string, format: FormatName, count: number) 
       rank++;
     },
     finish: (ranks: RanksWriter): WrittenPieces => {
-      const sha256 = file.finish();
       ranks.setPieces(format, { starts, checks });
-      return { path, bytes: file.length(), sha256 };
+      return { path, ...file.finish() };
     },
   };
 }
