@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from "commander";
 import { addBuild } from "./commands/build.js";
+import { addMirror } from "./commands/mirror.js";
 import { addPull } from "./commands/pull.js";
 import { addServe } from "./commands/serve.js";
 import { addStart } from "./commands/start.js";
@@ -10,7 +11,7 @@ import { addVerify } from "./commands/verify.js";
 import { EXIT_BUG, errorCodes, explain, UserError } from "./errors.js";
 import { program as self } from "./program.js";
 
-const commands = [addPull, addBuild, addServe, addVerify, addStart];
+const commands = [addPull, addBuild, addServe, addMirror, addVerify, addStart];
 
 function createProgram(): Command {
   const exits = Object.values(errorCodes).map(({ exit, meaning }) => `  ${exit}  ${meaning}`);
@@ -31,6 +32,7 @@ Examples:
   shelters pull --from places.geojson         other places: CSV, JSON or GeoJSON, or - for standard input
   shelters build && shelters verify           a release in dist/site, ready to upload
   shelters serve --host 0.0.0.0 --port 80     for a local network
+  shelters mirror https://example.org/huts/   a copy that fetches only what changed
 
 Exit codes:
   0  done

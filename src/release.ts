@@ -17,7 +17,7 @@ import { type Coding, codingNames, codings } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import { exportPath } from "./exports.js";
 import { type FormatName, formatNames } from "./formats/index.js";
-import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
+import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
 import { openRanks, type Ranks } from "./ranks.js";
 import type { Category } from "./taxonomy.js";
 
@@ -119,14 +119,7 @@ function assemble(
     });
   }
   const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
-  const manifestBody = memoryBody(manifestBytes, null, etagOf(tag, null));
-  files.set(MANIFEST, {
-    path: MANIFEST,
-    mediaType: "application/json",
-    plain: manifestBody,
-    coded: {},
-    codings: [],
-  });
+  for (const file of manifestFiles(site, manifestBytes, tag)) files.set(file.path, file);
   const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
   for (const format of formatNames) {
     if (!files.has(exportPath(null, null, format)))
@@ -147,6 +140,29 @@ function assemble(
     },
     ...lifetime(opened),
   };
+}
+
+/** The manifest, which is not in the manifest, and its compressed forms under their own names: mirrors ask for them. */
+function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] {
+  const coded = manifestForms(site, bytes);
+  const asCoding = coded.map(
+    ({ coding, body }) => [coding, memoryBody(body, coding, etagOf(tag, coding))] as const,
+  );
+  const own = coded.map(({ coding, body }) => ({
+    path: MANIFEST + codings[coding],
+    mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+    plain: memoryBody(body, null, etagOf(`${tag}-${coding}`, null)),
+    coded: {},
+    codings: [],
+  }));
+  const plain: ReleaseFile = {
+    path: MANIFEST,
+    mediaType: "application/json",
+    plain: memoryBody(bytes, null, etagOf(tag, null)),
+    coded: Object.fromEntries(asCoding),
+    codings: coded.map(({ coding }) => coding),
+  };
+  return [plain, ...own];
 }
 
 function readDatabase(site: string, manifest: Manifest): Buffer {

@@ -46,7 +46,7 @@ Stop with Ctrl+C.`);
 }
 
 /** Resolves at SIGINT or SIGTERM; a second signal does not wait for the answers in flight. */
-function stopSignal(): Promise<void> {
+export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => {
