@@ -38,17 +38,16 @@ async function readWhole(path: string): Promise<Buffer | null> {
 }
 
 function openFile(path: string, { start, bytes }: Wanted): OpenedFile {
-  const stream = createReadStream(path, { start, end: start + bytes - 1 });
-  return { start, etag: null, chunks: translated(stream, path) };
+  return { start, etag: null, chunks: chunksOf(path, start, start + bytes - 1) };
 }
 
-async function* translated(chunks: AsyncIterable<Uint8Array>, path: string): AsyncGenerator<Uint8Array> {
+/** Opened when it is read: an error before that would have nobody to hear it. */
+async function* chunksOf(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   try {
-    yield* chunks;
+    yield* createReadStream(path, { start, end });
   } catch (error) {
-    throw new FetchFault(isAbsent(error) ? "missing" : "final", `${path}: ${reasonOf(error)}`, null, {
-      cause: error,
-    });
+    const kind = isAbsent(error) ? "missing" : "final";
+    throw new FetchFault(kind, reasonOf(error), null, { cause: error });
   }
 }
 

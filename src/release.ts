@@ -151,7 +151,11 @@ function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] 
   const own = coded.map(({ coding, body }) => ({
     path: MANIFEST + codings[coding],
     mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
-    plain: memoryBody(body, null, etagOf(`${tag}-${coding}`, null)),
+    plain: memoryBody(
+      body,
+      null,
+      etagOf(createHash("sha256").update(body).digest("base64url").slice(0, 24), null),
+    ),
     coded: {},
     codings: [],
   }));
