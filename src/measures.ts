@@ -9,9 +9,13 @@ function parseNumber(value: unknown): number | null {
 const HIGHEST = 8849; // metres: Mount Everest
 const LARGEST = 2000; // sleeping places: no hut on Earth has more
 
-/** Metres above sea level from a number column; null for 0, which stands for "unknown", and for what is no height on Earth. */
+/**
+ * Metres above sea level from a number column, to the millimetre; null for 0, which stands for "unknown", and for what is
+ * no height on Earth. Without the rounding the smallest numbers would be written with an exponent.
+ */
 export function parseMetres(value: unknown): number | null {
-  const metres = parseNumber(value);
+  const exact = parseNumber(value);
+  const metres = exact === null ? null : Math.round(exact * 1000) / 1000;
   return metres !== null && metres > 0 && metres <= HIGHEST ? metres : null;
 }
 

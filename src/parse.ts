@@ -96,7 +96,7 @@ class Refused extends Error {
 /** A GeoJSON Feature, or a flat object: CSV row, JSON record. */
 function flatten(record: unknown): Flat | null {
   if (!isObject(record)) return null;
-  if (record["type"] !== "Feature") {
+  if (record["type"] !== "Feature" || !("geometry" in record)) {
     return { fields: record, lon: record["longitude"], lat: record["latitude"], id: record["id"] };
   }
   const { geometry, properties } = record;

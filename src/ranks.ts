@@ -124,7 +124,6 @@ function unitBox({ west, south, east, north }: BBox): BBox {
 function lowestUnit(degrees: number): number {
   let unit = coordinateUnits(degrees);
   while (unitsToDegrees(unit) < degrees) unit++;
-  while (unitsToDegrees(unit - 1) >= degrees) unit--;
   return unit;
 }
 

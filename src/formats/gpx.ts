@@ -17,6 +17,9 @@ export const gpx: Format = {
 const NAMESPACES =
   'xmlns="http://www.topografix.com/GPX/1/1" xmlns:osmand="https://osmand.net/docs/technical/osmand-file-formats/osmand-gpx"';
 
+// The schema's longitudeType leaves 180 out: that meridian is -180 in GPX.
+const EASTERNMOST = 179.9999999;
+
 function prologue(about: About): string {
   const license = webAddress(about.license);
   const copyright = `<copyright author="${escapeXml(about.attribution)}"><year>${about.date.slice(0, 4)}</year>${element("license", license)}</copyright>`;
@@ -24,7 +27,7 @@ function prologue(about: About): string {
   const bounds =
     bbox === null
       ? ""
-      : `<bounds minlat="${formatDecimal(bbox.south)}" minlon="${formatDecimal(bbox.west)}" maxlat="${formatDecimal(bbox.north)}" maxlon="${formatDecimal(bbox.east)}"/>`;
+      : `<bounds minlat="${formatDecimal(bbox.south)}" minlon="${formatDecimal(bbox.west)}" maxlat="${formatDecimal(bbox.north)}" maxlon="${formatDecimal(Math.min(bbox.east, EASTERNMOST))}"/>`;
   const selection = [
     about.title,
     about.region,
@@ -44,7 +47,7 @@ function place(place: Place): string {
   const look = appearanceOf(place.category);
   const link = webAddress(place.url);
   return (
-    `<wpt lat="${formatDecimal(place.lat)}" lon="${formatDecimal(place.lon)}">` +
+    `<wpt lat="${formatDecimal(place.lat)}" lon="${formatDecimal(place.lon > EASTERNMOST ? -180 : place.lon)}">` +
     (place.altitude === null ? "" : `<ele>${formatDecimal(place.altitude)}</ele>`) +
     element("name", place.name) +
     element("cmt", facts(place)) +
