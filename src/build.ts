@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeChanges } from "./changes.js";
 import { codingNames, compressFiles, type FileForm } from "./compress.js";
 import {
   planExports,
@@ -22,6 +23,7 @@ import {
 } from "./manifest.js";
 import { openApiDocument } from "./openapi.js";
 import { PAGE_CSS, pageHtml, termsText } from "./page.js";
+import type { Provenance } from "./place.js";
 import { program } from "./program.js";
 import { createRanks } from "./rankfile.js";
 import { openStore, type Store } from "./store.js";
@@ -53,8 +55,12 @@ const DATABASE = "index.sqlite";
 
 /** What identifies a release: its places, what is said of them, and the program that encodes them. */
 export function generationOf(store: Pick<Store, "contentHash" | "provenance">): string {
+  return generationAt(store.contentHash(), store.provenance());
+}
+
+function generationAt(contentHash: string, provenance: Provenance): string {
   return createHash("sha256")
-    .update(JSON.stringify([program.generator, store.contentHash(), store.provenance()]))
+    .update(JSON.stringify([program.generator, contentHash, provenance]))
     .digest("hex")
     .slice(0, 16);
 }
@@ -105,6 +111,7 @@ async function writeRelease(
       places: count,
     })),
     { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
+    ...writeChanges(folder, store, generationAt),
     writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
     writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(facts)),
     writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
@@ -115,7 +122,13 @@ async function writeRelease(
     onProgress("compression", done, plain.length * codingNames.length),
   );
   const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
-  const manifest: Manifest = { ...facts, database: DATABASE, files };
+  const manifest: Manifest = {
+    ...facts,
+    content: store.contentHash(),
+    ...store.origin(),
+    database: DATABASE,
+    files,
+  };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
   await compressFiles(
     [{ path: join(folder, MANIFEST), bytes: statSync(join(folder, MANIFEST)).size }],

@@ -7,6 +7,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type Coding, codingNames, codings, type FileForm } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import type { BBox, Provenance } from "./place.js";
+import type { Origin } from "./sources/source.js";
 
 export const MANIFEST = "manifest.json";
 
@@ -36,6 +37,12 @@ export interface Manifest extends Provenance {
   readonly bbox: BBox | null;
   readonly categories: Readonly<Record<string, number>>;
   readonly regions: readonly ManifestRegion[];
+  /** SHA-256 of the places: unlike the generation, it does not change with the program. */
+  readonly content: string;
+  /** Address of the service that the data were pulled from, when, and with what repairs; absent where it was a file. */
+  readonly source?: string;
+  readonly pulledAt?: string;
+  readonly pulled?: Origin["pulled"];
   /** The database that the server filters with; one of `files`. */
   readonly database: string;
   readonly files: readonly ManifestFile[];

@@ -9,6 +9,7 @@ import { parser as jsonParser, type Token } from "stream-json/parser.js";
 import { UserError } from "../errors.js";
 import { unguardCell } from "../formats/csv.js";
 import type { Provenance } from "../place.js";
+import { isoSeconds, pickProvenance } from "./provenance.js";
 import type { Source, SourceItem } from "./source.js";
 
 export const file: Source = { pull };
@@ -150,19 +151,4 @@ async function* readJson(text: AsyncIterable<string>, name: string): AsyncGenera
     );
   }
   yield { about: pickProvenance(Object.fromEntries(members)) };
-}
-
-/** The members of our GeoJSON exports, and of the sidecar, that describe the data. */
-function pickProvenance(members: Readonly<Record<string, unknown>>): Partial<Provenance> {
-  const { title, attribution, license, date = members["timeStamp"] } = members;
-  return {
-    ...(typeof title === "string" && { title }),
-    ...(typeof attribution === "string" && { attribution }),
-    ...(typeof license === "string" && { license }),
-    ...(typeof date === "string" && !Number.isNaN(Date.parse(date)) && { date: isoSeconds(new Date(date)) }),
-  };
-}
-
-function isoSeconds(date: Date): string {
-  return date.toISOString().replace(/\.\d+Z$/, "Z");
 }
