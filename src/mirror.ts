@@ -11,7 +11,7 @@ import { openFolder } from "./mirrorfolder.js";
 import { openWeb } from "./mirrorhttp.js";
 import { createMeter, type Meter } from "./mirrormeter.js";
 import { askOffer } from "./mirroroffer.js";
-import { FetchFault, fetchDefaults, type Origin } from "./mirrororigin.js";
+import { FetchFault, fetchDefaults, type Origin, patiently } from "./mirrororigin.js";
 import { type MirrorPlan, planMirror } from "./mirrorplan.js";
 import { type MirrorOptions, type MirrorReport, type Run, type Say, SourceChanged } from "./mirrorrun.js";
 import { keepPart, readLocal, refuseFullDisk, takeInventory } from "./mirrorstock.js";
@@ -116,10 +116,7 @@ async function oneRound(
 
   if (plan.jobs.length > 0) run.onLine(describePlan(plan, run.maxRate ?? cache.state()?.rate ?? null));
   refuseFullDisk(plan, site);
-  const recheck = async (): Promise<void> => {
-    const now = await origin.manifest(null, true);
-    if (now !== null && !now.bytes.equals(bytes)) throw new SourceChanged();
-  };
+  const recheck = rechecker(run, origin, bytes);
   const older = local?.manifest ?? null;
   const isWhole = await bringAll({ run, origin, cache, meter, say, manifest, local: older, hand, recheck });
   say.progress("swap");
@@ -127,6 +124,20 @@ async function oneRound(
   await applyRelease(site, { manifest, bytes, signature, hand });
   await cache.sweep(new Set());
   return report("mirrored");
+}
+
+const RECHECK_AFTER = 1000; // ms: many files that fail at once are one question
+
+/** Throws SourceChanged when the origin has another manifest by now. */
+function rechecker(run: Run, origin: Origin, bytes: Buffer): () => Promise<void> {
+  let last = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - last < RECHECK_AFTER) return;
+    const ask = (move: (bytes: number) => void) => origin.manifest(null, true, move);
+    const now = await patiently(ask, run.limits, () => {}, run.signal);
+    if (now !== null && !now.bytes.equals(bytes)) throw new SourceChanged();
+    last = performance.now();
+  };
 }
 
 /** "37 files, 412 kB of 6.1 MB, about 2 min at 3.0 kB/s". */

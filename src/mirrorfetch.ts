@@ -9,7 +9,7 @@ import { type Coding, codings, compressFiles } from "./compress.js";
 import type { ManifestFile } from "./manifest.js";
 import { type Cache, hashFile, linkOrCopy } from "./mirrorcache.js";
 import type { Meter } from "./mirrormeter.js";
-import { FetchFault, type FetchLimits, type Origin, patiently } from "./mirrororigin.js";
+import { FetchFault, type FetchLimits, type OpenedFile, type Origin, patiently } from "./mirrororigin.js";
 import type { Form, Job } from "./mirrorplan.js";
 
 /** The run's budget of bytes is used up. */
@@ -30,6 +30,8 @@ export interface FetcherOptions {
   readonly recheck: () => Promise<void>;
 }
 
+const USELESS_AFTER = 3; // files without a coding: the host has none
+
 export interface Fetcher {
   /** Brings every form of a file that is lacking. */
   file(job: Job): Promise<void>;
@@ -40,6 +42,7 @@ export interface Fetcher {
 export function createFetcher(options: FetcherOptions): Fetcher {
   const { cache, hand } = options;
   const underWay = new Map<string, Promise<void>>();
+  const useless = new Map<Coding, number>(); // failures of a coding that the host never sent well
   const unlike = new Set<Coding>(); // codings that this machine's zlib writes otherwise
 
   /** Two names may have the same content: it is fetched once. */
@@ -59,14 +62,19 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     let fault: unknown = null;
     for (const way of ways) {
       if (hand.has(file.sha256)) return;
+      if (way.coding !== null && (useless.get(way.coding) ?? 0) >= USELESS_AFTER) continue;
       try {
         await blob(way);
-        if (way.coding !== null) await unpack(way, way.coding, file, options);
+        if (way.coding !== null) {
+          await unpack(way, way.coding, file, options);
+          useless.set(way.coding, Number.NEGATIVE_INFINITY);
+        }
         return;
       } catch (error) {
         // A host may lack a form, or send another coding than it says: the next form may do.
         if (!(error instanceof FetchFault) || !["missing", "corrupt"].includes(error.kind)) throw error;
         fault = error;
+        if (way.coding !== null) useless.set(way.coding, (useless.get(way.coding) ?? 0) + 1);
       }
     }
     if (fault !== null) throw fault;
@@ -138,6 +146,7 @@ async function attempt(
       isFresh,
     };
     const opened = await named(path, () => origin.open(path, wanted));
+    refuseOtherSize(form, start + bytes, bytes < rest, opened);
     cache.keepEtag(sha256, opened.etag);
     const reached = await named(path, () => append(form, opened, start + bytes, move, { cache, meter }));
     if (reached < form.bytes && reached === start + bytes) throw new BudgetSpent();
@@ -150,6 +159,14 @@ async function attempt(
     throw new FetchFault("corrupt", `${path}: its bytes differ from the manifest`);
   renameSync(cache.part(sha256), cache.path(sha256));
   cache.keepEtag(sha256, null);
+}
+
+/** A host that has another file, or unpacks it on the way, says so before it sends it. */
+function refuseOtherSize(form: Form, end: number, isPart: boolean, opened: OpenedFile): void {
+  if (opened.announced === null) return;
+  const announcedEnd = opened.start + opened.announced;
+  if (announcedEnd >= end && (isPart || announcedEnd <= form.bytes)) return;
+  throw new FetchFault("missing", `${form.path}: it is of ${announcedEnd} bytes instead of ${form.bytes}`);
 }
 
 /** Puts chunks behind what is there, `end` bytes at most; gives the size that was reached. */

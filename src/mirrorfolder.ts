@@ -38,7 +38,7 @@ async function readWhole(path: string): Promise<Buffer | null> {
 }
 
 function openFile(path: string, { start, bytes }: Wanted): OpenedFile {
-  return { start, etag: null, chunks: chunksOf(path, start, start + bytes - 1) };
+  return { start, announced: null, etag: null, chunks: chunksOf(path, start, start + bytes - 1) };
 }
 
 /** Opened when it is read: an error before that would have nobody to hear it. */

@@ -38,18 +38,24 @@ export function openWeb(address: string, limits: FetchLimits, signal: AbortSigna
   });
   const ask = (name: string, headers: Record<string, string>, bytes: number): Promise<Reply> =>
     get(new URL(name, base), headers, { agent, limits, signal, bytes });
-  const askManifest = async (name: string, known: Validator | null): Promise<OfferedManifest | null> => {
-    const reply = await ask(name, conditions(known), limits.manifestBytes);
+  let begun: Begun | null = null; // a manifest of which a part has come
+  const askManifest: AskManifest = async (name, known, onBytes) => {
+    const resumed = begun?.name === name ? begun : null;
+    const reply = await ask(name, { ...conditions(known), ...resumption(resumed) }, limits.manifestBytes);
     if (reply.status === 304 && known !== null) {
       await reply.body.dump();
       return null;
     }
-    await refuseStatus(reply, [200]);
-    const body = await readBody(reply, limits.manifestBytes);
+    if (reply.status === 416) begun = null;
+    await refuseStatus(reply, [200, 206]);
+    const isResumed = reply.status === 206 && startOf(reply.header("content-range")) === resumed?.bytes();
+    const now = isResumed && resumed !== null ? resumed : beginning(name, reply);
+    begun = now.etag === null ? null : now;
+    await readInto(now.chunks, reply, limits.manifestBytes, onBytes);
+    begun = null;
     base = new URL(".", reply.url);
     return {
-      bytes: decode(body, reply, name),
-      wireBytes: body.length,
+      bytes: decode(Buffer.concat(now.chunks), reply, name),
       validator: { name, etag: reply.header("etag"), lastModified: reply.header("last-modified") },
     };
   };
@@ -57,9 +63,10 @@ export function openWeb(address: string, limits: FetchLimits, signal: AbortSigna
     name: address,
     parallel: PARALLEL,
     isRemote: true,
-    manifest: async (known, isFresh) => {
-      if (known !== null) return askManifest(known.name, known);
-      return (isFresh ? null : await compressedManifest(askManifest)) ?? askManifest(MANIFEST, null);
+    manifest: async (known, isFresh, onBytes) => {
+      if (known !== null) return askManifest(known.name, known, onBytes);
+      const compressed = isFresh ? null : await compressedManifest(askManifest, onBytes);
+      return compressed ?? askManifest(MANIFEST, null, onBytes);
     },
     small: async (name) => {
       const reply = await ask(name, { "Cache-Control": "no-cache" }, SMALL);
@@ -86,19 +93,48 @@ function baseOf(address: string): URL {
 
 /** The manifest in brotli under its own name, or null where the host has none: many static hosts compress nothing by themselves. */
 async function compressedManifest(
-  ask: (name: string, known: null) => Promise<OfferedManifest | null>,
+  ask: AskManifest,
+  onBytes: (bytes: number) => void,
 ): Promise<OfferedManifest | null> {
   try {
-    return await ask(`${MANIFEST}.br`, null);
+    return await ask(`${MANIFEST}.br`, null, onBytes);
   } catch (error) {
     if (error instanceof FetchFault && error.kind !== "passing") return null;
     throw error;
   }
 }
 
+type AskManifest = (
+  name: string,
+  known: Validator | null,
+  onBytes: (bytes: number) => void,
+) => Promise<OfferedManifest | null>;
+
+interface Begun {
+  readonly name: string;
+  /** Strong; null when the rest cannot be asked for. */
+  readonly etag: string | null;
+  readonly chunks: Uint8Array[];
+  readonly bytes: () => number;
+}
+
+/** A coding of the transfer may be another one in the next answer: then nothing can be resumed. */
+function beginning(name: string, reply: Reply): Begun {
+  const etag = reply.header("content-encoding") === null ? reply.header("etag") : null;
+  const chunks: Uint8Array[] = [];
+  const bytes = (): number => chunks.reduce((total, { length }) => total + length, 0);
+  return { name, etag: etag?.startsWith("W/") ? null : etag, chunks, bytes };
+}
+
+function resumption(begun: Begun | null): Record<string, string> {
+  if (begun === null || begun.etag === null || begun.bytes() === 0) return {};
+  return { Range: `bytes=${begun.bytes()}-`, "If-Range": begun.etag, "Accept-Encoding": "identity" };
+}
+
 function conditions(known: Validator | null): Record<string, string> {
   return {
-    "Cache-Control": "no-cache",
+    // Caches on the way ask the host again. `no-cache` would do so too, but hosts take it as a wish for the whole file.
+    "Cache-Control": "max-age=0",
     ...(known?.etag != null
       ? { "If-None-Match": known.etag }
       : known?.lastModified != null && { "If-Modified-Since": known.lastModified }),
@@ -126,7 +162,13 @@ async function openedFile(reply: Reply, wanted: Wanted): Promise<OpenedFile> {
     reply.body.destroy();
     throw new FetchFault("corrupt", "it sent another range than asked for");
   }
-  return { start, etag: etag?.startsWith("W/") ? null : etag, chunks: chunksOf(reply) };
+  const length = reply.header("content-length");
+  return {
+    start,
+    announced: length === null ? null : Number(length),
+    etag: etag?.startsWith("W/") ? null : etag,
+    chunks: chunksOf(reply),
+  };
 }
 
 function startOf(contentRange: string | null): number {
@@ -144,13 +186,23 @@ async function* chunksOf({ body }: Reply): AsyncGenerator<Uint8Array> {
 
 async function readBody(reply: Reply, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
+  await readInto(chunks, reply, limit, () => {});
+  return Buffer.concat(chunks);
+}
+
+async function readInto(
+  chunks: Uint8Array[],
+  reply: Reply,
+  limit: number,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
   let bytes = 0;
   for await (const chunk of chunksOf(reply)) {
     bytes += chunk.length;
     if (bytes > limit) throw new FetchFault("final", `its answer is longer than ${limit} bytes`);
     chunks.push(chunk);
+    onBytes(chunk.length);
   }
-  return Buffer.concat(chunks);
 }
 
 /** Undoes the coding of the transfer, and that of the name where the transfer did not say it. */

@@ -26,11 +26,17 @@ export async function askOffer(
   const state = cache.state();
   const kept = cache.manifest();
   const known = isFresh || kept === null || state?.source !== run.source ? null : state.validator;
-  const ask = <Result>(question: () => Promise<Result>): Promise<Result> =>
+  const ask = <Result>(question: (move: (bytes: number) => void) => Promise<Result>): Promise<Result> =>
     patiently(question, run.limits, (reason) => run.onLine(`  ${reason}: trying again`), run.signal);
   await meter.request();
-  const offered = await ask(() => origin.manifest(known, isFresh));
-  await meter.spend(offered?.wireBytes ?? 0);
+  let came = 0;
+  const offered = await ask((move) =>
+    origin.manifest(known, isFresh, (more) => {
+      came += more;
+      move(more);
+    }),
+  );
+  await meter.spend(came);
   const bytes = offered?.bytes ?? (kept as Buffer);
   const manifest = parseOffered(bytes, origin);
   refuseOlder(manifest, localDate, run);

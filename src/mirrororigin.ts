@@ -13,8 +13,6 @@ export interface Validator {
 
 export interface OfferedManifest {
   readonly bytes: Buffer;
-  /** As it came, compressed or not. */
-  readonly wireBytes: number;
   readonly validator: Validator;
 }
 
@@ -35,6 +33,8 @@ export interface Wanted {
 export interface OpenedFile {
   /** Where the chunks begin: `start`, or 0 when the origin sends the file from its beginning. */
   readonly start: number;
+  /** Bytes that are announced to come; null when the origin does not say. */
+  readonly announced: number | null;
   readonly etag: string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -48,7 +48,11 @@ export interface Origin {
   /** Whether bytes from here cost time and money, so that computing them is worth while. */
   readonly isRemote: boolean;
   /** The manifest; null when it is what `known` describes. With `isFresh` caches on the way are passed by. */
-  manifest(known: Validator | null, isFresh: boolean): Promise<OfferedManifest | null>;
+  manifest(
+    known: Validator | null,
+    isFresh: boolean,
+    onBytes: (bytes: number) => void,
+  ): Promise<OfferedManifest | null>;
   /** A small file beside the manifest, or null. */
   small(name: string): Promise<Buffer | null>;
   open(path: string, wanted: Wanted): Promise<OpenedFile>;
