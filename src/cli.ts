@@ -4,14 +4,16 @@
 import { Command, CommanderError } from "commander";
 import { addBuild } from "./commands/build.js";
 import { addMirror } from "./commands/mirror.js";
+import { addPack } from "./commands/pack.js";
 import { addPull } from "./commands/pull.js";
 import { addServe } from "./commands/serve.js";
+import { addSign } from "./commands/sign.js";
 import { addStart } from "./commands/start.js";
 import { addVerify } from "./commands/verify.js";
 import { EXIT_BUG, errorCodes, explain, UserError } from "./errors.js";
 import { program as self } from "./program.js";
 
-const commands = [addPull, addBuild, addServe, addMirror, addVerify, addStart];
+const commands = [addPull, addBuild, addServe, addMirror, addPack, addSign, addVerify, addStart];
 
 function createProgram(): Command {
   const exits = Object.values(errorCodes).map(({ exit, meaning }) => `  ${exit}  ${meaning}`);

@@ -1,6 +1,6 @@
 /** A release put together from contents at hand, checked byte by byte, and swapped in whole. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compressFiles } from "./compress.js";
 import { UserError } from "./errors.js";
@@ -18,6 +18,8 @@ export interface Assembly {
   readonly hand: ReadonlyMap<string, string>;
   /** Other files to add, by name, such as a README; not in the manifest. */
   readonly extras?: ReadonlyMap<string, string | Buffer>;
+  /** Never by hard links: the copy is to be one of its own. */
+  readonly isCopied?: boolean;
 }
 
 /** Puts the release in the place of the one in `site`. Throws UserError `busy`, `damaged`; the old one stays then. */
@@ -26,12 +28,13 @@ export function applyRelease(site: string, assembly: Assembly): Promise<void> {
 }
 
 async function assembleRelease(folder: string, assembly: Assembly): Promise<void> {
-  const { manifest, hand, signature, extras = new Map() } = assembly;
+  const { manifest, hand, signature, extras = new Map(), isCopied = false } = assembly;
   for (const { path, sha256 } of formsOf(manifest)) {
     const from = hand.get(sha256);
     if (from === undefined) throw new Error(`${path} is not at hand`);
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    linkOrCopy(from, join(folder, path));
+    if (isCopied) copyFileSync(from, join(folder, path));
+    else linkOrCopy(from, join(folder, path));
   }
   const bytes = assembly.bytes ?? Buffer.from(formatManifest(manifest));
   const path = join(folder, MANIFEST);

@@ -1,6 +1,6 @@
 /** A mirror that is kept fresh for ever: at jittered intervals, and whatever one round says. */
 
-import { UserError } from "./errors.js";
+import { explain, UserError } from "./errors.js";
 import { readManifest } from "./manifest.js";
 import { formatSeconds, mirror } from "./mirror.js";
 import { pauseFor } from "./mirrororigin.js";
@@ -28,8 +28,9 @@ export async function mirrorEvery(options: EveryOptions): Promise<void> {
       options.onRound(await mirror(options));
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof UserError)) throw error;
-      options.onRound(error);
+      const explained = explain(error);
+      if (!(explained instanceof UserError)) throw error;
+      options.onRound(explained);
     }
   }
 }
