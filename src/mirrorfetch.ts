@@ -5,7 +5,7 @@ import { open } from "node:fs/promises";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
-import { type Coding, codings, compressFiles } from "./compress.js";
+import { type Coding, codings, compressFile } from "./compress.js";
 import type { ManifestFile } from "./manifest.js";
 import { type Cache, hashFile, linkOrCopy } from "./mirrorcache.js";
 import type { Meter } from "./mirrormeter.js";
@@ -83,8 +83,8 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   const whole = async (job: Job): Promise<void> => {
     await plain(job);
     const lacking = job.lacking.filter(({ sha256 }) => !hand.has(sha256));
-    if (lacking.some(({ coding }) => coding !== null && !unlike.has(coding)))
-      await pack(job.file, lacking, options);
+    const here = lacking.filter(({ coding }) => coding !== null && !unlike.has(coding));
+    if (here.length > 0) await pack(job.file, here, options);
     for (const form of lacking) {
       if (form.coding !== null && !hand.has(form.sha256)) unlike.add(form.coding);
       await blob(form);
@@ -249,15 +249,13 @@ async function pack(file: ManifestFile, lacking: readonly Form[], { cache, hand 
   const copy = `${cache.path(file.sha256)}.tmp`;
   rmSync(copy, { force: true });
   linkOrCopy(source, copy);
-  const [made] = await compressFiles(
-    [{ ...{ path: copy, bytes: file.bytes, sha256: file.sha256 } }],
-    () => {},
-  );
   for (const { coding, sha256 } of lacking) {
-    if (coding === null || made?.[coding]?.sha256 !== sha256) continue;
-    cache.adopt(copy + codings[coding], sha256);
-    hand.set(sha256, cache.path(sha256));
+    if (coding === null) continue;
+    const made = await compressFile(copy, file.bytes, coding);
+    if (made.sha256 === sha256) {
+      cache.adopt(copy + codings[coding], sha256);
+      hand.set(sha256, cache.path(sha256));
+    } else rmSync(copy + codings[coding], { force: true });
   }
-  for (const left of [copy, ...Object.values(codings).map((suffix) => copy + suffix)])
-    rmSync(left, { force: true });
+  rmSync(copy, { force: true });
 }

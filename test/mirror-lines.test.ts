@@ -10,7 +10,7 @@ import { openProxy } from "./setup/proxy.js";
 import { buildRelease, pullRecords, rebuild } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
 
-const places = fewFiles(300).map((place) => ({ ...place, commentaire: `${place.id} ${noise(place.id)}` }));
+const places = fewFiles(200).map((place) => ({ ...place, commentaire: `${place.id} ${noise(place.id)}` }));
 const upstream = await buildRelease(places);
 const server = await serve(upstream.site);
 const digests = digestsBelow(upstream.site);
@@ -45,7 +45,7 @@ describe("a line that", () => {
     const bad = await openProxy(server.address, { cutEvery: 20_000 });
     await mirrorInto(newSite(), bad.address);
     expect(bad.connections()).toBeGreaterThan(good.connections() + 5);
-    expect(bad.bytes()).toBeLessThan(good.bytes() * 1.3);
+    expect(bad.bytes()).toBeLessThan(good.bytes() * 1.5);
   });
 
   it("is slow is not made faster by --max-rate, and one that is fast is held to it", async () => {
@@ -154,13 +154,13 @@ describe("a plain static host", () => {
 });
 
 it("a mirror run that is killed at random moments goes on each time, and the copy is always whole", async () => {
-  const proxy = await openProxy(server.address, { rate: 250_000 });
+  const proxy = await openProxy(server.address, { rate: 150_000 });
   const copy = newSite();
   const args = ["mirror", proxy.address, "--site", copy, "--rebuild", "never"];
   let killed = 0;
   for (let kill = 0; kill < 8; kill++) {
     const run = startCli(args);
-    const timer = setTimeout(() => run.process.kill("SIGKILL"), 500 + 1500 * Math.random());
+    const timer = setTimeout(() => run.process.kill("SIGKILL"), 500 + 1200 * Math.random());
     const { code, stderr } = await run.ended;
     clearTimeout(timer);
     if (code === null) killed++;
