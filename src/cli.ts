@@ -2,6 +2,7 @@
 /** The command line: the only reader of arguments, and the table of contents of the program. */
 
 import { Command, CommanderError } from "commander";
+import { addAudit } from "./commands/audit.js";
 import { addBuild } from "./commands/build.js";
 import { addMirror } from "./commands/mirror.js";
 import { addPack } from "./commands/pack.js";
@@ -13,7 +14,7 @@ import { addVerify } from "./commands/verify.js";
 import { EXIT_BUG, errorCodes, explain, UserError } from "./errors.js";
 import { program as self } from "./program.js";
 
-const commands = [addPull, addBuild, addServe, addMirror, addPack, addSign, addVerify, addStart];
+const commands = [addPull, addAudit, addBuild, addServe, addMirror, addPack, addSign, addVerify, addStart];
 
 function createProgram(): Command {
   const exits = Object.values(errorCodes).map(({ exit, meaning }) => `  ${exit}  ${meaning}`);

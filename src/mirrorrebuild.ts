@@ -5,8 +5,9 @@
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build, generationOf } from "./build.js";
+import { build } from "./build.js";
 import { UserError } from "./errors.js";
+import { generationOf } from "./facts.js";
 import { formsOf, type Manifest, readManifest } from "./manifest.js";
 import { type Cache, linkOrCopy } from "./mirrorcache.js";
 import { WHOLE } from "./mirrorplan.js";
@@ -114,7 +115,13 @@ async function buildInto(
   store.close();
   if (generation !== manifest.generation) return false;
   const site = join(scratch, "site");
-  await build({ database, site, onProgress: () => {} });
+  await build({
+    database,
+    site,
+    brotli: manifest.files.some(({ codings }) => codings.br !== undefined),
+    ...(manifest.maxTileZoom !== undefined && { map: { maxZoom: manifest.maxTileZoom } }),
+    onProgress: () => {},
+  });
   const wanted = new Set([...formsOf(manifest)].map(({ sha256 }) => sha256));
   for (const { path, sha256 } of formsOf(readManifest(site).manifest)) {
     if (!wanted.has(sha256) || hand.has(sha256)) continue;

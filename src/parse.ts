@@ -4,7 +4,7 @@
  */
 
 import { decodeHTML } from "entities";
-import { parseAltitude, parseCapacity, parseCount, parseMetres, parseWinterCapacity } from "./measures.js";
+import { readNumbers } from "./measures.js";
 import { type Json, type Place, roundCoordinate } from "./place.js";
 import { describe, type Fields, type Flat, flatten, idDigits, isObject, isServiceLayout } from "./record.js";
 import { type Category, categories, categoryOfNumber, categoryOfSlug } from "./taxonomy.js";
@@ -123,7 +123,6 @@ function parseFlat(
   const repairs = new Set<Repair>();
   const serviceLayout = isServiceLayout(fields);
   const decodes = serviceLayout && !without.has("entities");
-  const reads = !without.has("numbers");
   const text = (key: string): string => readText(fields[key], limits.text, decodes, repairs, cleanText);
   const label = (key: string): string =>
     readText(fields[key], limits.label, decodes, repairs, (raw) =>
@@ -150,8 +149,10 @@ function parseFlat(
   if (serviceLayout && photo === "" && !without.has("photo")) repairs.add("photo missing");
   const numbers = readNumbers(
     fields,
-    { altitudeText, summerText, winterText, serviceLayout, reads },
-    repairs,
+    { altitude: altitudeText, summer: summerText, winter: winterText, plainOnly: without.has("numbers") },
+    () => {
+      if (serviceLayout) repairs.add("number read from text");
+    },
   );
 
   const place: Place = {
@@ -174,39 +175,6 @@ function parseFlat(
     extra: parseExtra(fields),
   };
   return { place, repairs: [...repairs] };
-}
-
-interface NumberTexts {
-  readonly altitudeText: string;
-  readonly summerText: string;
-  readonly winterText: string;
-  readonly serviceLayout: boolean;
-  /** Whether to read more than plain numbers. */
-  readonly reads: boolean;
-}
-
-/** Numbers from number columns, else from the text beside them. */
-function readNumbers(fields: Fields, texts: NumberTexts, repairs: Set<Repair>) {
-  const isPlain = (text: string): boolean => /^\s*\d*\s*$/.test(text);
-  const read = (text: string, parse: (text: string) => number | null): number | null => {
-    if (!isPlain(text) && !texts.reads) return null;
-    const value = parse(text);
-    if (texts.serviceLayout && !isPlain(text) && value !== null) repairs.add("number read from text");
-    return value;
-  };
-  const summerCapacity =
-    "capacity_summer" in fields
-      ? parseCount(fields["capacity_summer"])
-      : read(texts.summerText, parseCapacity);
-  return {
-    altitude:
-      "altitude_m" in fields ? parseMetres(fields["altitude_m"]) : read(texts.altitudeText, parseAltitude),
-    summerCapacity,
-    winterCapacity:
-      "capacity_winter" in fields
-        ? parseCount(fields["capacity_winter"])
-        : read(texts.winterText, (text) => parseWinterCapacity(text, summerCapacity)),
-  };
 }
 
 /** What is passed through; two keys that clean to the same one count as one, the last wins as in JSON. */

@@ -135,8 +135,7 @@ function exchange(
     ...{ database: options.database, unchanged: false, provenance: settled, difference },
     ...whole,
   });
-  const done = replacement.commit({
-    provenance,
+  const done = replacement.commit(provenance, {
     dateIsClock: said.date === undefined,
     origin: inherited?.origin ?? originOf(options.from, counts, clock),
     validators,

@@ -9,9 +9,8 @@ import { hilbertKey, type Place, type Provenance } from "./place.js";
 import { COLUMNS, rowOf } from "./rows.js";
 import type { Origin, Validators } from "./sources/source.js";
 
-/** Everything that a pull knows when its last place is in. */
+/** What a pull knows, beside places and provenance, when its last place is in. */
 export interface Outcome {
-  readonly provenance: Provenance;
   /** The date is only when the data were asked for: it stays what it was when nothing else changed. */
   readonly dateIsClock: boolean;
   readonly origin: Origin | null;
@@ -31,7 +30,10 @@ export interface Replacement {
   /** False when a place of this id was added before: the first one stays. `raw` is the record as the source sent it. */
   add(place: Place, raw?: string): boolean;
   groups(): Group[];
-  commit(outcome: Outcome): { readonly difference: Difference; readonly provenance: Provenance };
+  commit(
+    provenance: Provenance,
+    outcome?: Outcome,
+  ): { readonly difference: Difference; readonly provenance: Provenance };
   /** Ends without new places: the source holds what it held. */
   keep(checked: string): void;
   abandon(): void;
@@ -63,8 +65,8 @@ export function startReplacement(database: Database.Database, path: string): Rep
       return insert.run(hilbertKey(place.lon, place.lat), ...rowOf(place), raw ?? null).changes === 1;
     },
     groups: () => readGroups(database, "temp.incoming"),
-    commit: (outcome) => {
-      const done = exchange(database, outcome, [...extraKeys].sort());
+    commit: (provenance, outcome = PLAIN) => {
+      const done = exchange(database, provenance, outcome, [...extraKeys].sort());
       database.exec("COMMIT");
       return done;
     },
@@ -78,10 +80,28 @@ export function startReplacement(database: Database.Database, path: string): Rep
   };
 }
 
-function exchange(database: Database.Database, outcome: Outcome, extraKeys: readonly string[]) {
+/** Places that come from no source that could be asked again. */
+const PLAIN: Outcome = {
+  dateIsClock: false,
+  origin: null,
+  validators: [],
+  key: "",
+  checked: () => "",
+  steps: [],
+  report: () => null,
+};
+
+function exchange(
+  database: Database.Database,
+  given: Provenance,
+  outcome: Outcome,
+  extraKeys: readonly string[],
+) {
   const meta = new Map(database.prepare<[], [string, string]>("SELECT key, value FROM meta").raw().all());
   const contentHash = hashIncoming(database);
-  const provenance = settleDate(outcome, meta.get("provenance"), meta.get("contentHash") === contentHash);
+  const provenance = outcome.dateIsClock
+    ? settleDate(given, meta.get("provenance"), meta.get("contentHash") === contentHash)
+    : given;
   const same =
     meta.get("contentHash") === contentHash && meta.get("provenance") === JSON.stringify(provenance);
   const difference = same
@@ -115,10 +135,9 @@ function exchange(database: Database.Database, outcome: Outcome, extraKeys: read
 }
 
 /** The same places with the same words are the same data, whenever they were asked for. */
-function settleDate(outcome: Outcome, stored: string | undefined, isSameContent: boolean): Provenance {
-  const { provenance } = outcome;
-  if (!outcome.dateIsClock || !isSameContent || stored === undefined) return provenance;
-  return { ...provenance, date: (JSON.parse(stored) as Provenance).date };
+function settleDate(given: Provenance, stored: string | undefined, isSameContent: boolean): Provenance {
+  if (!isSameContent || stored === undefined) return given;
+  return { ...given, date: (JSON.parse(stored) as Provenance).date };
 }
 
 function isHistoryOf(steps: Outcome["steps"], content: string, provenance: Provenance): boolean {

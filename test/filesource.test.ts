@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { formats } from "../src/formats/index.js";
 import type { Provenance } from "../src/place.js";
 import { bundledPlaces } from "../src/program.js";
-import { sourceOf } from "../src/sources/index.js";
+import { file } from "../src/sources/file.js";
 import { documentOf } from "./setup/documents.js";
 import { temporaryFolder } from "./setup/folder.js";
 import { makeAbout, makePlace } from "./setup/places.js";
@@ -18,7 +18,7 @@ interface Read {
 async function readFile(path: string): Promise<Read> {
   const records: unknown[] = [];
   let about: Partial<Provenance> = {};
-  for await (const item of sourceOf(path).pull(path)) {
+  for await (const item of file.pull(path)) {
     if ("about" in item) about = { ...about, ...item.about };
     else records.push(item.record);
   }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createPlaceParser } from "../src/parse.js";
 import type { Json, Place } from "../src/place.js";
-import { sourceOf } from "../src/sources/index.js";
+import { file } from "../src/sources/file.js";
 import { documentOf } from "./setup/documents.js";
 import { temporaryFolder } from "./setup/folder.js";
 import { anyRecord, anyText, hostilePlaces, makeAbout, placeOf, withSameExtraKeys } from "./setup/places.js";
@@ -15,7 +15,7 @@ async function readBack(folder: string, name: string, text: string): Promise<Pla
   writeFileSync(path, text);
   const parse = createPlaceParser();
   const places: Place[] = [];
-  for await (const item of sourceOf(path).pull(path)) {
+  for await (const item of file.pull(path)) {
     if ("about" in item) continue;
     const parsed = parse(item.record);
     if ("refused" in parsed) throw new Error(`refused, ${parsed.refused}: ${parsed.record}`);

@@ -242,7 +242,7 @@ describe("a database that cannot be used", () => {
     for (const create of [true, false]) {
       const error = errorOf(() => openStore(path, { create }));
       expect(error.code).toBe("damaged");
-      expect(error.message).toMatch(/schema version 2.*newer program/);
+      expect(error.message).toMatch(/schema version 3.*newer program/);
     }
   });
 

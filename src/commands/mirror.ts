@@ -6,7 +6,7 @@ import type { MirrorReport } from "../mirrorrun.js";
 import type { Reporter } from "../reporter.js";
 import { action } from "./command.js";
 import { addMirrorOptions, describeReport, keepFresh, type MirrorFlags, mirrorOptions } from "./mirroring.js";
-import { stopSignal } from "./serve.js";
+import { untilStopped } from "./serve.js";
 
 export function addMirror(program: Command): void {
   addMirrorOptions(
@@ -44,7 +44,7 @@ async function runMirror(
     return report;
   }
   const stopped = new AbortController();
-  void stopSignal().then(() => stopped.abort(new Error("stopped")));
+  void untilStopped().then(() => stopped.abort(new Error("stopped")));
   await keepFresh(options, flags.every, true, stopped.signal, reporter);
   return undefined;
 }

@@ -1,139 +1,141 @@
 /** `shelters serve`: a release over HTTP. */
 
-import { existsSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { lanAddresses, qrText, sheetHtml } from "../lan.js";
-import { MANIFEST, type Manifest } from "../manifest.js";
-import { mirror } from "../mirror.js";
+import { type Instance, type InstanceOptions, startInstance } from "../instance.js";
+import { gatherMetrics, serveMetrics } from "../metrics.js";
 import type { Reporter } from "../reporter.js";
-import { startServer } from "../server.js";
-import { settle } from "../swap.js";
+import { type Served, startWorkers } from "../workers.js";
 import { action, formatCount, options } from "./command.js";
-import { addMirrorOptions, describeReport, keepFresh, type MirrorFlags, mirrorOptions } from "./mirroring.js";
+import { addMirrorOptions, type MirrorFlags } from "./mirroring.js";
+import { haveCopy, MIRRORED_SITE, renew, showLan } from "./refuge.js";
 
 export interface ServeFlags {
   readonly site: string;
   readonly host: string;
   readonly port: number;
   readonly memory: number;
+  readonly workers: number;
+  readonly trustProxy?: boolean;
+  readonly accessLog?: string;
+  readonly metricsPort?: number;
+  readonly metricsHost: string;
   /** Address or folder of the release to keep a fresh copy of. */
   readonly mirror?: string;
   readonly lan?: boolean;
   readonly wifi?: string;
 }
 
-const MIRRORED_SITE = "dist/mirror"; // a copy never takes the place of what was built here by mere default
-const EVERY = 6 * 3600; // seconds between looks at the source
-
 export function addServe(program: Command): void {
-  addMirrorOptions(
-    addServingOptions(
-      program
-        .command("serve")
-        .description("serve a release: its files, and /api.php")
-        .addOption(options.site())
-        .option(
-          "--mirror <source>",
-          `serve a copy of this release and keep it fresh; default of --site: ${MIRRORED_SITE}`,
-        )
-        .option("--lan", "for a local network: every address, a QR code, and a sheet of paper to print")
-        .option("--wifi <name>", "name of the Wi-Fi, for the sheet")
-        .addHelpText(
-          "after",
-          `
+  const command = addServingOptions(
+    program
+      .command("serve")
+      .description("serve a release: its files, and /api.php")
+      .addOption(options.site())
+      .option(
+        "--mirror <source>",
+        `serve a copy of this release and keep it fresh; default of --site: ${MIRRORED_SITE}`,
+      )
+      .option("--lan", "for a local network: every address, a QR code, and a sheet of paper to print")
+      .option("--wifi <name>", "name of the Wi-Fi, for the sheet")
+      .addHelpText(
+        "after",
+        `
 Examples:
   shelters serve --host 0.0.0.0 --port 8080
   shelters serve --lan --wifi "Refuge"
-  shelters serve --mirror https://example.org/shelters/ --every 6h`,
-        ),
-    ),
-  ).action((flags: ServeFlags & MirrorFlags, command: Command) =>
-    action<typeof flags>((given, reporter) => {
-      const isDefault = given.mirror !== undefined && command.getOptionValueSource("site") === "default";
-      return runServe(isDefault ? { ...given, site: MIRRORED_SITE } : given, reporter);
-    })(flags, command),
+  shelters serve --mirror https://example.org/shelters/ --every 6h
+  shelters serve --workers 4 --trust-proxy --access-log /var/log/shelters/access.log --metrics-port 9090
+
+/healthz says that it answers, of which generation, and how old the data are. SIGTERM ends it when the answers in flight
+are sent; SIGHUP opens the access log anew.`,
+      ),
   );
+  addMirrorOptions(command).action((flags: ServeFlags & MirrorFlags, given: Command) => {
+    const isDefault = flags.mirror !== undefined && given.getOptionValueSource("site") === "default";
+    return action(runServe)(isDefault ? { ...flags, site: MIRRORED_SITE } : flags, given);
+  });
 }
 
 /** The options of a command that serves. */
 export function addServingOptions(command: Command): Command {
-  return command.addOption(options.host()).addOption(options.port()).addOption(options.memory());
+  return command
+    .addOption(options.host())
+    .addOption(options.port())
+    .addOption(options.memory())
+    .addOption(options.workers())
+    .addOption(options.trustProxy())
+    .addOption(options.accessLog())
+    .addOption(options.metricsPort())
+    .addOption(options.metricsHost());
 }
 
 /** Serves until SIGINT or SIGTERM. */
-export async function runServe(flags: ServeFlags & Partial<MirrorFlags>, reporter: Reporter): Promise<void> {
-  const { site, port, memory, lan = false } = flags;
-  const host = lan ? "0.0.0.0" : flags.host;
-  const isFirstNow = flags.mirror === undefined || (await haveCopy(flags.mirror, flags, reporter));
-  const server = await startServer({ site, host, port, memory, log: (line) => reporter.line(line) });
-  // Heard before the address is said: who reads it may stop the server at once.
-  const signal = stopSignal();
-  const { manifest } = server.release();
-  reporter.line(`Serving ${formatCount(manifest.count)} places, data of ${manifest.date}, at ${server.address}
+export async function runServe(given: ServeFlags & Partial<MirrorFlags>, reporter: Reporter): Promise<void> {
+  const flags = given.lan === true ? { ...given, host: "0.0.0.0" } : given;
+  const hadCopy = flags.mirror !== undefined && (await haveCopy(flags.mirror, flags, reporter));
+  const serving = await startServing(flags, (line) => reporter.line(line));
+  const { address, generation, date, count } = serving.served;
+  reporter.line(`Serving ${formatCount(count)} places, data of ${date}, at ${address}
 Try:
-  ${server.address}/                                    the page
-  curl '${server.address}/api.php?format=json&limit=3'
-  curl '${server.address}/api.php?format=gpx&bbox=-0.5,42.6,0.5,43&type_lieu=5'
+  ${address}/                                    the page
+  curl '${address}/api.php?format=json&limit=3'
+  curl '${address}/api.php?format=gpx&bbox=-0.5,42.6,0.5,43&type_lieu=5'
 Stop with Ctrl+C.`);
-  if (lan) showLan(flags, manifest, Number(new URL(server.address).port || 80), reporter);
-  const { generation, date, count } = manifest;
-  reporter.result({ address: server.address, generation, date, places: count });
+  if (flags.lan === true) showLan(flags, Number(new URL(address).port || 80), reporter);
+  const metrics = await startMetrics(flags, serving.metricsText);
+  if (metrics !== null) reporter.line(`Metrics at ${metrics.address}`);
+  reporter.result({
+    address,
+    generation,
+    date,
+    places: count,
+    ...(metrics !== null && { metrics: metrics.address }),
+  });
+  process.on("SIGHUP", serving.reopenLogs);
   const stopped = new AbortController();
-  if (flags.mirror !== undefined) void renew(flags.mirror, flags, isFirstNow, stopped.signal, reporter);
-  await signal;
+  if (flags.mirror !== undefined) void renew(flags.mirror, flags, hadCopy, stopped.signal, reporter);
+  await untilStopped();
   stopped.abort(new Error("stopped"));
-  await server.close();
+  metrics?.close();
+  await serving.close();
+  // What is left (the listening port of --workers, a log that is being flushed) has no work to do.
+  process.off("SIGHUP", serving.reopenLogs);
 }
 
-/** There must be something to serve: without a copy the first one is waited for. True when the copy may be an old one. */
-async function haveCopy(
-  source: string,
-  flags: ServeFlags & Partial<MirrorFlags>,
-  reporter: Reporter,
-): Promise<boolean> {
-  settle(flags.site);
-  if (existsSync(join(flags.site, MANIFEST))) return true;
-  const report = await mirror(mirrorOptions(source, flags.site, flags, reporter));
-  reporter.line(describeReport(report));
-  return false;
+interface Serving {
+  readonly served: Served;
+  readonly metricsText: () => Promise<string>;
+  reopenLogs(): void;
+  close(): Promise<void>;
 }
 
-/** Whatever a renewal says, the server goes on with the copy that it has. */
-async function renew(
-  source: string,
-  flags: ServeFlags & Partial<MirrorFlags>,
-  isFirstNow: boolean,
-  signal: AbortSignal,
-  reporter: Reporter,
-): Promise<void> {
-  const quiet: Reporter = { ...reporter, result: () => {} }; // the one result of serving is its address
-  try {
-    const how = mirrorOptions(source, flags.site, flags, quiet);
-    await keepFresh(how, flags.every ?? EVERY, isFirstNow, signal, quiet);
-  } catch (error) {
-    reporter.line(
-      `The copy is not renewed any more: ${error instanceof Error ? error.stack : String(error)}`,
-    );
+/** In this process, or in several that share the port. */
+async function startServing(flags: ServeFlags, log: (line: string) => void): Promise<Serving> {
+  const { site, host, port, memory, workers, trustProxy = false, accessLog = null, metricsPort } = flags;
+  const hasMetrics = metricsPort !== undefined;
+  const given: InstanceOptions = { site, host, port, memory, trustProxy, accessLog, hasMetrics, log };
+  if (workers > 1) {
+    const metricsText = hasMetrics ? gatherMetrics() : async () => "";
+    const started = await startWorkers(workers, given);
+    return { served: started, metricsText, reopenLogs: started.reopenLogs, close: started.close };
   }
+  const instance: Instance = await startInstance(given);
+  const { generation, date, count } = instance.release().manifest;
+  return {
+    served: { address: instance.address, generation, date, count },
+    metricsText: async () => (await instance.metrics?.text()) ?? "",
+    reopenLogs: instance.reopenLog,
+    close: () => instance.close(),
+  };
 }
 
-function showLan({ site, wifi }: ServeFlags, manifest: Manifest, port: number, reporter: Reporter): void {
-  const [address, ...others] = lanAddresses(port);
-  if (address === undefined) {
-    reporter.line("No network: connect to a Wi-Fi or open a hotspot, then start again.");
-    return;
-  }
-  const path = join(dirname(resolve(site)), `${basename(resolve(site))}-sheet.html`);
-  writeFileSync(path, sheetHtml({ ...manifest, address, wifi: wifi ?? null }));
-  reporter.line(`On the local network: ${address}${others.map((other) => `\n  or ${other}`).join("")}
-${qrText(address)}
-To print and pin up: ${path}`);
+async function startMetrics({ metricsHost, metricsPort }: ServeFlags, text: () => Promise<string>) {
+  return metricsPort === undefined ? null : await serveMetrics(metricsHost, metricsPort, text);
 }
 
-/** Resolves at SIGINT or SIGTERM; a second signal does not wait for the answers in flight. */
-export function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
+/** Waits for SIGINT or SIGTERM. A second signal does not wait for the answers in flight. */
+export async function untilStopped(): Promise<void> {
+  await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(0));

@@ -143,6 +143,8 @@ async function follow(
         "User-Agent": how.userAgent,
         Accept: "application/geo+json, application/json;q=0.9, */*;q=0.1",
         "Accept-Encoding": "gzip, br",
+        // fetch would add "no-cache" to a conditional request, which asks caches and servers not to answer 304.
+        "Cache-Control": "max-age=0",
         ...(validators?.etag != null && { "If-None-Match": validators.etag }),
         ...(validators?.lastModified != null && { "If-Modified-Since": validators.lastModified }),
       },
