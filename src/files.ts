@@ -132,7 +132,7 @@ function isRangeWanted(ifRange: string | string[] | undefined, etag: string, las
 
 function fileHeaders(release: Release, file: ReleaseFile): Record<string, string> {
   return {
-    ...cacheableHeaders(file.path === MANIFEST ? "manifest" : "stable"),
+    ...cacheableHeaders(file.path.startsWith(MANIFEST) ? "manifest" : "stable"),
     "Content-Type": file.mediaType,
     "Last-Modified": release.lastModified,
     "Accept-Ranges": "bytes",

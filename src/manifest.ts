@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type Coding, codingNames, codings, type FileForm } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import type { BBox, Provenance } from "./place.js";
@@ -47,6 +48,8 @@ export interface Manifest extends Provenance {
   /** The database that the server filters with; one of `files`. */
   readonly database: string;
   readonly files: readonly ManifestFile[];
+  /** In a copy that is not complete yet: files of the release that are still to come. */
+  readonly missing?: number;
 }
 
 /** One file a line, so that two manifests can be compared by eye. */
@@ -71,6 +74,24 @@ export function readManifest(site: string): { readonly manifest: Manifest; reado
     );
   }
   return { manifest: parseManifest(bytes, path), bytes };
+}
+
+/** The compressed forms beside a manifest that are of these very bytes; another form, or none, is passed over. */
+export function manifestForms(
+  site: string,
+  bytes: Buffer,
+): { readonly coding: Coding; readonly body: Buffer }[] {
+  const unpack = { gzip: gunzipSync, br: brotliDecompressSync } satisfies Record<Coding, unknown>;
+  return codingNames.flatMap((coding) => {
+    try {
+      const body = readFileSync(join(site, MANIFEST + codings[coding]));
+      return unpack[coding](body, { maxOutputLength: bytes.length + 1 }).equals(bytes)
+        ? [{ coding, body }]
+        : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Checks what the program relies on; `name` is for the message. Throws UserError `damaged`. */

@@ -19,7 +19,7 @@ import { systemCode, UserError } from "./errors.js";
 import { exportPath } from "./exports.js";
 import { type FormatName, formatNames, formats } from "./formats/index.js";
 import type { Pieces } from "./gzip.js";
-import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
+import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
 import { piecesPath } from "./pieces.js";
 import { openRanks, type Ranks } from "./ranks.js";
 import type { Category } from "./taxonomy.js";
@@ -146,14 +146,7 @@ function* assemble(
     });
   }
   const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
-  const manifestBody = memoryBody(manifestBytes, null, etagOf(tag, null));
-  files.set(MANIFEST, {
-    path: MANIFEST,
-    mediaType: "application/json",
-    plain: manifestBody,
-    coded: {},
-    codings: [],
-  });
+  for (const file of manifestFiles(site, manifestBytes, tag)) files.set(file.path, file);
   const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
   for (const format of formatNames) {
     if (!files.has(exportPath(null, null, format)))
@@ -178,6 +171,33 @@ function* assemble(
     },
     ...lifetime(opened),
   };
+}
+
+/** The manifest, which is not in the manifest, and its compressed forms under their own names: mirrors ask for them. */
+function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] {
+  const coded = manifestForms(site, bytes);
+  const asCoding = coded.map(
+    ({ coding, body }) => [coding, memoryBody(body, coding, etagOf(tag, coding))] as const,
+  );
+  const own = coded.map(({ coding, body }) => ({
+    path: MANIFEST + codings[coding],
+    mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+    plain: memoryBody(
+      body,
+      null,
+      etagOf(createHash("sha256").update(body).digest("base64url").slice(0, 24), null),
+    ),
+    coded: {},
+    codings: [],
+  }));
+  const plain: ReleaseFile = {
+    path: MANIFEST,
+    mediaType: "application/json",
+    plain: memoryBody(bytes, null, etagOf(tag, null)),
+    coded: Object.fromEntries(asCoding),
+    codings: coded.map(({ coding }) => coding),
+  };
+  return [plain, ...own];
 }
 
 function findPieces(
