@@ -33,17 +33,28 @@ export async function compressFiles(
     .sort((a, b) => b.bytes - a.bytes);
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let job = jobs[next++]; job !== undefined; job = jobs[next++]) {
-      (forms[job.index] as Partial<Record<Coding, FileForm>>)[job.coding] = await compressFile(
-        job.path,
-        job.bytes,
-        job.coding,
-      );
-      onProgress(next);
+    try {
+      for (let job = jobs[next++]; job !== undefined; job = jobs[next++]) {
+        (forms[job.index] as Partial<Record<Coding, FileForm>>)[job.coding] = await compressFile(
+          job.path,
+          job.bytes,
+          job.coding,
+        );
+        onProgress(next);
+      }
+    } catch (error) {
+      next = jobs.length;
+      throw error;
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
-  return forms as Record<Coding, FileForm>[];
+  const workers = Array.from({ length: availableParallelism() }, work);
+  // After a failure the caller removes the folder: nobody may be writing into it any more.
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
+  // Which coding of a file is ready first is chance; the manifest must not show it.
+  return forms.map((form) =>
+    Object.fromEntries(codingNames.map((coding) => [coding, form[coding]])),
+  ) as Record<Coding, FileForm>[];
 }
 
 async function compressFile(path: string, bytes: number, coding: Coding): Promise<FileForm> {

@@ -81,7 +81,7 @@ function fileRange(release: Release, file: ReleaseFile, headers: RequestHeaders)
   const checked = unlessFresh(headers, whole);
   if (checked.status === 304 || !isRangeWanted(headers["if-range"], plain.etag, release.lastModified))
     return checked;
-  const ranges = parseRange(plain.length, String(headers["range"]));
+  const ranges = parseRange(plain.length, capSuffix(String(headers["range"]), plain.length));
   if (ranges === -1) {
     return problem(416, `The file has ${plain.length} bytes.`, {
       headers: { "Content-Range": `bytes */${plain.length}`, "Accept-Ranges": "bytes" },
@@ -99,6 +99,12 @@ function fileRange(release: Release, file: ReleaseFile, headers: RequestHeaders)
     },
     body: [plain.slice(start, end + 1)],
   };
+}
+
+/** RFC 9110, 14.1.2: a suffix longer than the file means all of it; the parser would call it unsatisfiable. */
+function capSuffix(range: string, length: number): string {
+  const wanted = /^bytes=-(\d+)$/.exec(range)?.[1];
+  return wanted !== undefined && Number(wanted) > length ? `bytes=-${length}` : range;
 }
 
 /** RFC 9110, 13.1.5: an ETag that matches strongly, or exactly the date that we send. */
@@ -125,6 +131,7 @@ export type OtherFiles = (request: IncomingMessage, response: ServerResponse, mi
 /** sirv, wrapped where it is wrong: methods, ranges, empty content types. Lists the folder once. */
 export function otherFiles(site: string): OtherFiles {
   const send = sirv(site, {
+    extensions: [], // else it would answer `/index` with a file of the manifest
     etag: false, // its ETag is size and time, not content
     setHeaders: (response) => {
       for (const [name, value] of Object.entries(cacheableHeaders("stable"))) response.setHeader(name, value);

@@ -2,6 +2,7 @@
 
 import { read } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { type Answer, lengthOf, type Part } from "./answer.js";
 import type { Release } from "./release.js";
@@ -31,7 +32,7 @@ export function send(
   }
   response.uncork();
   const done = release.hold();
-  sendFromDisk(response, body.slice(inMemory))
+  sendFromDisk(request.socket, response, body.slice(inMemory))
     .catch((error: unknown) => {
       log(`Fault while reading the release: ${error instanceof Error ? error.message : String(error)}`);
       response.destroy();
@@ -41,7 +42,9 @@ export function send(
 
 const readFile = promisify(read);
 
-async function sendFromDisk(response: ServerResponse, parts: readonly Part[]): Promise<void> {
+async function sendFromDisk(socket: Socket, response: ServerResponse, parts: readonly Part[]): Promise<void> {
+  await turnOf(socket, response);
+  if (socket.destroyed) return;
   for (const part of parts) {
     for (let sent = 0; sent < lengthOf(part); ) {
       const bytes = part instanceof Uint8Array ? part : await readPart(part, sent);
@@ -51,6 +54,21 @@ async function sendFromDisk(response: ServerResponse, parts: readonly Part[]): P
     }
   }
   response.end();
+}
+
+/** A client may send hundreds of requests at once: what is read before the answers in front are sent would fill the memory. */
+function turnOf(socket: Socket, response: ServerResponse): Promise<void> {
+  if (response.socket !== null || socket.destroyed) return Promise.resolve();
+  socket.setMaxListeners(0); // one for each request that waits
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("socket", done);
+      socket.off("close", done);
+      resolve();
+    };
+    response.on("socket", done);
+    socket.on("close", done);
+  });
 }
 
 async function readPart(

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { type Answer, problem } from "./answer.js";
 import { API_PATH, answerApi } from "./api.js";
+import { drainable } from "./drain.js";
 import { systemCode, UserError } from "./errors.js";
 import { answerFile, type OtherFiles } from "./files.js";
 import { followRelease } from "./follow.js";
@@ -20,6 +21,8 @@ export interface ServerOptions {
   readonly memory?: number;
   /** A line for the log: a new release, a fault. Never holds text of a request. */
   readonly log: (line: string) => void;
+  /** Instead of the defaults below; tests do not wait for minutes. */
+  readonly limits?: Partial<ServerLimits>;
 }
 
 export interface RunningServer {
@@ -29,7 +32,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const limits = {
+const defaultLimits = {
   connections: 2000, // at once; the next one is closed
   headers: 10_000, // ms until the request line and headers are there
   request: 15_000, // ms until a body, which nobody needs, is there
@@ -38,10 +41,13 @@ const limits = {
   check: 1_000, // ms between looks at these limits
   grace: 10_000, // ms for answers in flight when stopping
   headerBytes: 16 * 1024,
-} as const;
+};
+
+type ServerLimits = Readonly<typeof defaultLimits>;
 
 /** Serves a release folder until `close`. Throws UserError: `damaged` (no release), `busy` (port taken). */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const limits = { ...defaultLimits, ...options.limits };
   settle(options.site);
   const current = followRelease(options);
   const server = createServer(
@@ -50,6 +56,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       handle(current.release(), current.others(), request, response, options.log);
     },
   );
+  const stop = drainable(server);
   server.headersTimeout = limits.headers;
   server.requestTimeout = limits.request;
   server.keepAliveTimeout = limits.keepAlive;
@@ -67,11 +74,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     address: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
     release: current.release,
     close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeIdleConnections();
-      const grace = setTimeout(() => server.closeAllConnections(), limits.grace);
-      await closed;
-      clearTimeout(grace);
+      await stop(limits.grace);
       current.stop();
     },
   };
@@ -125,8 +128,15 @@ function handle(
   }
 }
 
+// Absolute form, as a proxy is sent it; a server must accept it too (RFC 9112, 3.2.2).
+const ABSOLUTE = /^https?:\/\/[^/?#]*\/?/i;
+
 /** null = not a file of the release. */
-function route(release: Release, { method = "GET", url = "/", headers }: IncomingMessage): Answer | null {
+function route(
+  release: Release,
+  { method = "GET", url: sent = "/", headers }: IncomingMessage,
+): Answer | null {
+  const url = sent.replace(ABSOLUTE, "/");
   const question = url.indexOf("?");
   const path = decodePath(question === -1 ? url : url.slice(0, question));
   if (path === null) return problem(400, "The path of the address is not valid percent-encoded UTF-8.");
@@ -136,7 +146,8 @@ function route(release: Release, { method = "GET", url = "/", headers }: Incomin
 }
 
 function decodePath(path: string): string | null {
-  if (!path.startsWith("/")) return null;
+  // A request target has no fragment (RFC 9112, 3.2); sirv would cut it off and answer with a file of the manifest.
+  if (!path.startsWith("/") || path.includes("#")) return null;
   if (!path.includes("%")) return path;
   try {
     const decoded = decodeURIComponent(path);

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import type { Reporter } from "../reporter.js";
-import { type RunningServer, startServer } from "../server.js";
+import { startServer } from "../server.js";
 import { action, formatCount, options } from "./command.js";
 
 export interface ServeFlags {
@@ -30,6 +30,8 @@ export function addServingOptions(command: Command): Command {
 /** Serves until SIGINT or SIGTERM. */
 export async function runServe({ site, host, port, memory }: ServeFlags, reporter: Reporter): Promise<void> {
   const server = await startServer({ site, host, port, memory, log: (line) => reporter.line(line) });
+  // Heard before the address is said: who reads it may stop the server at once.
+  const signal = stopSignal();
   const { manifest } = server.release();
   reporter.line(`Serving ${formatCount(manifest.count)} places, data of ${manifest.date}, at ${server.address}
 Try:
@@ -39,12 +41,13 @@ Try:
 Stop with Ctrl+C.`);
   const { generation, date, count } = manifest;
   reporter.result({ address: server.address, generation, date, places: count });
-  await untilStopped(server);
+  await signal;
+  await server.close();
 }
 
-/** Waits for SIGINT or SIGTERM, then for the answers in flight. A second signal does not wait. */
-async function untilStopped(server: RunningServer): Promise<void> {
-  await new Promise<void>((resolve) => {
+/** Resolves at SIGINT or SIGTERM; a second signal does not wait for the answers in flight. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(0));
@@ -52,5 +55,4 @@ async function untilStopped(server: RunningServer): Promise<void> {
       });
     }
   });
-  await server.close();
 }

@@ -1,0 +1,55 @@
+/** Real databases and releases in temporary folders. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "../../src/build.js";
+import { type Manifest, readManifest } from "../../src/manifest.js";
+import { pull } from "../../src/pull.js";
+import { temporaryFolder } from "./folders.js";
+
+export interface BuiltRelease {
+  /** Holds the source, the database and the release. */
+  readonly folder: string;
+  readonly database: string;
+  readonly site: string;
+  readonly manifest: Manifest;
+}
+
+export const about = {
+  title: "Made-up shelters",
+  attribution: "Nobody & sons",
+  license: "https://example.org/terms",
+  date: "2026-01-02T03:04:05Z",
+} as const;
+
+/** Writes records as a JSON file that `pull --from` takes; gives its path. */
+export function writeSource(folder: string, records: readonly unknown[], name = "places.json"): string {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(records));
+  return path;
+}
+
+/** Pulls records into a database. */
+export async function pullRecords(
+  database: string,
+  records: readonly unknown[],
+  said: Partial<typeof about> | { readonly date: string } = {},
+): Promise<void> {
+  const from = writeSource(temporaryFolder(), records);
+  await pull({ from, database, force: true, about: { ...about, ...said }, onProgress: () => {} });
+}
+
+/** Builds the release of records in a temporary folder. */
+export async function buildRelease(records: readonly unknown[]): Promise<BuiltRelease> {
+  const folder = temporaryFolder();
+  const database = join(folder, "data", "places.sqlite");
+  const site = join(folder, "public", "site");
+  await pullRecords(database, records);
+  await rebuild(database, site);
+  return { folder, database, site, manifest: readManifest(site).manifest };
+}
+
+/** Builds the release of a database. */
+export function rebuild(database: string, site: string) {
+  return build({ database, site, onProgress: () => {} });
+}
