@@ -38,6 +38,9 @@ const commonHeaders = {
   Vary: "Accept-Encoding",
 } as const;
 
+/** Content-Security-Policy of every page. */
+export const PAGE_POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+
 /** Headers of an answer that a cache may keep. */
 export function cacheableHeaders(kind: "stable" | "manifest"): Record<string, string> {
   return { ...commonHeaders, "Cache-Control": cacheControl[kind] };

@@ -1,8 +1,8 @@
 /** Store -> release: the table of contents of a build. */
 
 import { createHash } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { codingNames, compressFiles, type FileForm } from "./compress.js";
 import {
   planExports,
@@ -13,6 +13,7 @@ import {
   writeExports,
 } from "./exports.js";
 import { formats } from "./formats/index.js";
+import { type HostName, hostFiles } from "./hosts.js";
 import {
   formatManifest,
   MANIFEST,
@@ -31,6 +32,10 @@ import { categoryNumbers } from "./taxonomy.js";
 export interface BuildOptions {
   readonly database: string;
   readonly site: string;
+  /** What the release is made ready for; `none` unless told. */
+  readonly host?: HostName;
+  /** Address of a server's api.php that the host hands requests on to. */
+  readonly api?: string | undefined;
   /** A stage begins, or goes on: its name, and how far it is. */
   readonly onProgress: (stage: BuildStage, done: number, of: number) => void;
 }
@@ -63,11 +68,12 @@ export function generationOf(store: Pick<Store, "contentHash" | "provenance">): 
  * Builds the release of a database and puts it in the place of the old one. The same database gives the same bytes.
  * Throws UserError: `damaged`, `busy`, `system`; the old release stays then.
  */
-export async function build({ database, site, onProgress }: BuildOptions): Promise<BuildReport> {
+export async function build(options: BuildOptions): Promise<BuildReport> {
+  const { database, site, onProgress } = options;
   const store = openStore(database);
   try {
     return await replaceRelease(site, async (folder) => {
-      const report = await writeRelease(store, folder, onProgress);
+      const report = await writeRelease(store, folder, options);
       onProgress("swap", 0, 1);
       return { site, ...report };
     });
@@ -79,7 +85,7 @@ export async function build({ database, site, onProgress }: BuildOptions): Promi
 async function writeRelease(
   store: Store,
   folder: string,
-  onProgress: BuildOptions["onProgress"],
+  { onProgress, host = "none", api }: BuildOptions,
 ): Promise<Omit<BuildReport, "site">> {
   const groups = store.groups();
   const selections = planSelections(groups);
@@ -115,7 +121,12 @@ async function writeRelease(
     onProgress("compression", done, plain.length * codingNames.length),
   );
   const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
-  const manifest: Manifest = { ...facts, database: DATABASE, files };
+  const forHost = hostFiles(host, files, api ?? null).map(({ path, mediaType, text, isHostOnly }) => ({
+    ...writeText(folder, path, mediaType, text),
+    codings: {},
+    ...(isHostOnly && { hostOnly: true as const }),
+  }));
+  const manifest: Manifest = { ...facts, database: DATABASE, files: [...files, ...forHost] };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
   await compressFiles(
     [{ path: join(folder, MANIFEST), bytes: statSync(join(folder, MANIFEST)).size }],
@@ -125,7 +136,7 @@ async function writeRelease(
     generation: facts.generation,
     date: facts.date,
     places: facts.count,
-    files: (plain.length + 1) * (1 + codingNames.length),
+    files: (plain.length + 1) * (1 + codingNames.length) + forHost.length,
     bytes: sum(files.map(({ bytes }) => bytes)),
     brotliBytes: sum(files.map((file) => file.codings.br?.bytes ?? 0)),
   };
@@ -154,6 +165,7 @@ function factsOf(selections: readonly SelectionPlan[]) {
 }
 
 function writeText(folder: string, path: string, mediaType: string, text: string) {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
   writeFileSync(join(folder, path), text);
   return { ...measure(folder, path), mediaType };
 }

@@ -11,6 +11,7 @@ import {
   type Answer,
   cacheableHeaders,
   negotiateCoding,
+  PAGE_POLICY,
   problem,
   type RequestHeaders,
   unlessFresh,
@@ -118,10 +119,7 @@ function fileHeaders(release: Release, file: ReleaseFile): Record<string, string
     "Content-Type": file.mediaType,
     "Last-Modified": release.lastModified,
     "Accept-Ranges": "bytes",
-    ...(file.mediaType.startsWith("text/html") && {
-      "Content-Security-Policy":
-        "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-    }),
+    ...(file.mediaType.startsWith("text/html") && { "Content-Security-Policy": PAGE_POLICY }),
   };
 }
 

@@ -83,12 +83,13 @@ function assemble(
   opened: number[],
 ): Release {
   const files = new Map<string, ReleaseFile>();
-  const sources = manifest.files.flatMap((file) => formsOfFile(file));
+  const served = manifest.files.filter(({ hostOnly }) => !hostOnly);
+  const sources = served.flatMap((file) => formsOfFile(file));
   const inMemory = chooseForMemory(sources, memory);
   const bodies = new Map(
     sources.map((source) => [source.path, openBody(site, source, inMemory.has(source.path), opened)]),
   );
-  for (const file of manifest.files) {
+  for (const file of served) {
     const plain = bodies.get(file.path) as FileBody;
     const coded: Partial<Record<Coding, FileBody>> = {};
     for (const coding of codingNames) {

@@ -1,13 +1,16 @@
 /** `shelters build`: the database as a release. */
 
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type BuildReport, build } from "../build.js";
+import { type HostName, hostNames } from "../hosts.js";
 import type { Reporter } from "../reporter.js";
 import { action, formatBytes, formatCount, options } from "./command.js";
 
 export interface BuildFlags {
   readonly database: string;
   readonly site: string;
+  readonly host?: HostName;
+  readonly api?: string;
 }
 
 export function addBuild(program: Command): void {
@@ -16,7 +19,20 @@ export function addBuild(program: Command): void {
     .description("write every export of the database as a release")
     .addOption(options.database())
     .addOption(options.site())
-    .addHelpText("after", "\nExample:\n  shelters build --site /srv/shelters")
+    .addOption(
+      new Option("--host <name>", "add what a static host needs to serve the release right")
+        .choices(hostNames)
+        .default("none"),
+    )
+    .addOption(
+      new Option("--api <address>", "a server's api.php that the host hands requests on to").argParser(
+        parseAddress,
+      ),
+    )
+    .addHelpText(
+      "after",
+      "\nExamples:\n  shelters build --site /srv/shelters\n  shelters build --host cloudflare --api https://api.example.org/api.php",
+    )
     .action(action(runBuild));
 }
 
@@ -27,11 +43,16 @@ const stages = {
 } as const;
 
 /** Builds and reports. */
-export async function runBuild({ database, site }: BuildFlags, reporter: Reporter): Promise<BuildReport> {
+export async function runBuild(
+  { database, site, host = "none", api }: BuildFlags,
+  reporter: Reporter,
+): Promise<BuildReport> {
   const started = performance.now();
   const report = await build({
     database,
     site,
+    host,
+    api,
     onProgress: (stage, done, of) =>
       reporter.step(`${stages[stage]}: ${formatCount(done)} of ${formatCount(of)}`),
   });
@@ -40,4 +61,12 @@ export async function runBuild({ database, site }: BuildFlags, reporter: Reporte
     `Built ${report.site}: ${formatCount(report.places)} places, ${formatCount(report.files)} files, ${formatBytes(report.bytes)} (${formatBytes(report.brotliBytes)} in brotli), generation ${report.generation}, in ${seconds} s.`,
   );
   return report;
+}
+
+function parseAddress(text: string): string {
+  // It goes into files of the host: nothing in it may end a line or a string there.
+  if (/^https?:\/\/[A-Za-z0-9.:[\]-]+\/[A-Za-z0-9._~/-]*$/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError(
+    "An address such as https://api.example.org/api.php, without a question mark.",
+  );
 }
