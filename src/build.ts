@@ -121,10 +121,10 @@ async function writeRelease(
     onProgress("compression", done, plain.length * codingNames.length),
   );
   const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
-  const forHost = hostFiles(host, files, api ?? null).map(({ path, mediaType, text, isHostOnly }) => ({
+  const forHost = hostFiles(host, files, api ?? null).map(({ path, mediaType, text }) => ({
     ...writeText(folder, path, mediaType, text),
     codings: {},
-    ...(isHostOnly && { hostOnly: true as const }),
+    hostOnly: true as const,
   }));
   const manifest: Manifest = { ...facts, database: DATABASE, files: [...files, ...forHost] };
   writeFileSync(join(folder, MANIFEST), formatManifest(manifest));

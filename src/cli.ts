@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from "commander";
 import { addBuild } from "./commands/build.js";
+import { addDoctor } from "./commands/doctor.js";
 import { addPublish } from "./commands/publish.js";
 import { addPull } from "./commands/pull.js";
 import { addServe } from "./commands/serve.js";
@@ -11,7 +12,7 @@ import { addVerify } from "./commands/verify.js";
 import { EXIT_BUG, errorCodes, explain, UserError } from "./errors.js";
 import { program as self } from "./program.js";
 
-const commands = [addPull, addBuild, addServe, addVerify, addStart, addPublish];
+const commands = [addPull, addBuild, addServe, addVerify, addStart, addPublish, addDoctor];
 
 function createProgram(): Command {
   const exits = Object.values(errorCodes).map(({ exit, meaning }) => `  ${exit}  ${meaning}`);

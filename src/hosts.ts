@@ -5,12 +5,11 @@ import type { ManifestFile } from "./manifest.js";
 import { type HeaderRule, headeredFiles, rulesFor } from "./rules.js";
 import { caddySnippet, nginxSnippet, s3Cors, s3Policy } from "./snippets.js";
 
-/** A file written for a host. `isHostOnly`: the host reads it and does not serve it. */
+/** A file written for a host: it is read there, and need not be served. */
 export interface HostFile {
   readonly path: string;
   readonly mediaType: string;
   readonly text: string;
-  readonly isHostOnly: boolean;
 }
 
 /** What a host is told: the rules, and where api.php is answered, null = nowhere. */
@@ -142,11 +141,11 @@ function mebibytes(bytes: number): string {
 }
 
 function hostOnly(path: string, mediaType: string, text: string): HostFile {
-  return { path, mediaType, text, isHostOnly: true };
+  return { path, mediaType, text };
 }
 
 function snippet(name: string, mediaType: string, text: string): HostFile {
-  return { path: `deploy/${name}`, mediaType, text, isHostOnly: false };
+  return { path: `deploy/${name}`, mediaType, text };
 }
 
 function headersFile(rules: readonly HeaderRule[]): HostFile {

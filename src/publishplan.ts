@@ -121,7 +121,7 @@ function compare(
 function stageOf({ path, mediaType }: PublishObject): number {
   if (path === MANIFEST) return 4;
   if (path.startsWith(`${MANIFEST}.`)) return 3;
-  if (/^(_headers|_redirects|\.nojekyll|404\.html)$/.test(path)) return 2;
+  if (/^(_headers|_redirects|\.nojekyll|404\.html|deploy\/.*)$/.test(path)) return 2;
   return /^text\/(html|css|javascript)/.test(mediaType) ? 1 : 0;
 }
 

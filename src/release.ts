@@ -19,6 +19,7 @@ import { exportPath } from "./exports.js";
 import { type FormatName, formatNames } from "./formats/index.js";
 import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
 import { openRanks, type Ranks } from "./ranks.js";
+import { codedMediaTypes } from "./rules.js";
 import type { Category } from "./taxonomy.js";
 
 export interface ReleaseFile {
@@ -105,7 +106,7 @@ function assemble(
       };
       files.set(path, {
         path,
-        mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+        mediaType: codedMediaTypes[coding],
         plain: own,
         coded: {},
         codings: [],
