@@ -11,6 +11,7 @@ import { describe, type Facts, generationAt } from "./facts.js";
 import type { Format } from "./formats/format.js";
 import { type FileFormatName, fileFormats, isWireFormat } from "./formats/index.js";
 import { createGeoPackage, GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
+import { type HostName, hostFiles } from "./hosts.js";
 import { formatManifest, formsOf, MANIFEST, type Manifest, type ManifestFile } from "./manifest.js";
 import { openApiDocument } from "./openapi.js";
 import { termsText } from "./page.js";
@@ -31,6 +32,10 @@ export interface BuildOptions {
   readonly brotli?: boolean;
   /** Default: tiles to zoom 12, relative addresses, no basemap. */
   readonly map?: Partial<MapOptions>;
+  /** What the release is made ready for; `none` unless told. */
+  readonly host?: HostName;
+  /** Address of a server's api.php that the host hands requests on to. */
+  readonly api?: string | null;
   /** A stage begins, or goes on: its name, and how far it is. */
   readonly onProgress: (stage: BuildStage, done: number, of: number) => void;
 }
@@ -72,6 +77,8 @@ interface Work {
   readonly facts: Facts;
   readonly map: MapOptions;
   readonly codings: readonly Coding[];
+  readonly host: HostName;
+  readonly api: string | null;
   readonly onProgress: BuildOptions["onProgress"];
 }
 
@@ -80,7 +87,7 @@ interface Work {
  * Throws UserError: `damaged`, `busy`, `system`; the old release stays then.
  */
 export async function build(options: BuildOptions): Promise<BuildReport> {
-  const { database, site, brotli = true, onProgress } = options;
+  const { database, site, brotli = true, host = "none", api = null, onProgress } = options;
   const store = openStore(database);
   const map = { ...mapDefaults, ...options.map };
   const codings = codingNames.filter((coding) => coding !== "br" || brotli);
@@ -90,7 +97,10 @@ export async function build(options: BuildOptions): Promise<BuildReport> {
       const task = { database, folder, contentHash: store.contentHash(), about: facts, options: map };
       const tiles = startTiles(task, (done) => onProgress("tiles", done, done));
       try {
-        const report = await writeRelease({ store, folder, site, facts, map, codings, onProgress }, tiles);
+        const report = await writeRelease(
+          { store, folder, site, facts, map, codings, host, api, onProgress },
+          tiles,
+        );
         onProgress("swap", 0, 1);
         return { site, ...report };
       } finally {
@@ -136,7 +146,12 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
     ...page.files,
     ...(await copyBasemap(folder, work.map.basemap)),
   ];
-  const manifest = await writeManifest(work, files);
+  const forHost = hostFiles(work.host, files, work.api).map(({ path, mediaType, text }) => ({
+    ...writeText(folder, path, mediaType, text),
+    codings: {},
+    hostOnly: true as const,
+  }));
+  const manifest = await writeManifest(work, [...files, ...forHost]);
   return {
     generation: facts.generation,
     date: facts.date,

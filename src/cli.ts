@@ -4,8 +4,10 @@
 import { Command, CommanderError } from "commander";
 import { addAudit } from "./commands/audit.js";
 import { addBuild } from "./commands/build.js";
+import { addDoctor } from "./commands/doctor.js";
 import { addMirror } from "./commands/mirror.js";
 import { addPack } from "./commands/pack.js";
+import { addPublish } from "./commands/publish.js";
 import { addPull } from "./commands/pull.js";
 import { addServe } from "./commands/serve.js";
 import { addSign } from "./commands/sign.js";
@@ -14,7 +16,19 @@ import { addVerify } from "./commands/verify.js";
 import { EXIT_BUG, errorCodes, explain, UserError } from "./errors.js";
 import { program as self } from "./program.js";
 
-const commands = [addPull, addAudit, addBuild, addServe, addMirror, addPack, addSign, addVerify, addStart];
+const commands = [
+  addPull,
+  addAudit,
+  addBuild,
+  addServe,
+  addMirror,
+  addPack,
+  addSign,
+  addVerify,
+  addStart,
+  addPublish,
+  addDoctor,
+];
 
 function createProgram(): Command {
   const exits = Object.values(errorCodes).map(({ exit, meaning }) => `  ${exit}  ${meaning}`);

@@ -20,6 +20,8 @@ export interface ManifestFile extends FileForm {
   readonly places?: number;
   /** `path` + `.gz` or `.br`; empty for files that do not compress. */
   readonly codings: Readonly<Partial<Record<Coding, FileForm>>>;
+  /** Read by the host that the release was built for, and not served: a copy over HTTP lacks it and is whole. */
+  readonly hostOnly?: true;
 }
 
 export interface ManifestRegion {
@@ -124,14 +126,16 @@ export function parseManifest(bytes: Buffer, name: string): Manifest {
 
 /** A path that stays inside the folder it is joined to, on every system. */
 function isSafePath(path: unknown): boolean {
+  if (path === ".nojekyll") return true; // what GitHub Pages needs
   return (
     typeof path === "string" && /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/.test(path)
   );
 }
 
-/** Every form of every file: the plain one and the compressed ones. */
+/** Every form of every file that is served: the plain one and the compressed ones. */
 export function* formsOf(manifest: Manifest): Generator<{ readonly path: string } & FileForm> {
   for (const file of manifest.files) {
+    if (file.hostOnly) continue;
     yield { path: file.path, bytes: file.bytes, sha256: file.sha256 };
     for (const coding of codingNames) {
       const form = file.codings[coding];
@@ -161,9 +165,16 @@ export async function verifyRelease(
     if (fault !== null) faults.push(`${form.path}: ${fault}`);
     onProgress(++files);
   }
+  for (const { path, bytes, sha256 } of manifest.files.filter(({ hostOnly }) => hostOnly)) {
+    const fault = await checkFile(join(site, path), { bytes, sha256 });
+    if (fault !== null && fault !== MISSING) faults.push(`${path}: ${fault}`);
+    onProgress(++files);
+  }
   const wasExchanged = faults.length > 0 && !readManifest(site).bytes.equals(bytes);
   return wasExchanged ? verifyRelease(site, onProgress) : { manifest, files, faults };
 }
+
+const MISSING = "missing";
 
 async function checkFile(path: string, form: FileForm): Promise<string | null> {
   const hash = createHash("sha256");
@@ -174,7 +185,7 @@ async function checkFile(path: string, form: FileForm): Promise<string | null> {
       bytes += (chunk as Buffer).length;
     }
   } catch (error) {
-    return systemCode(error) === "ENOENT" ? "missing" : `unreadable (${systemCode(error) ?? String(error)})`;
+    return systemCode(error) === "ENOENT" ? MISSING : `unreadable (${systemCode(error) ?? String(error)})`;
   }
   if (bytes !== form.bytes) return `${bytes} bytes, the manifest says ${form.bytes}`;
   return hash.digest("hex") === form.sha256 ? null : "its content differs from the manifest";

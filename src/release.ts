@@ -22,6 +22,7 @@ import type { Pieces } from "./gzip.js";
 import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
 import { piecesPath } from "./pieces.js";
 import { openRanks, type Ranks } from "./ranks.js";
+import { codedMediaTypes } from "./rules.js";
 import type { Category } from "./taxonomy.js";
 
 export interface ReleaseFile {
@@ -108,14 +109,15 @@ function* assemble(
   opened: number[],
 ): Steps<Release> {
   const files = new Map<string, ReleaseFile>();
-  const sources = manifest.files.flatMap((file) => formsOfFile(file));
+  const served = manifest.files.filter(({ hostOnly }) => !hostOnly);
+  const sources = served.flatMap((file) => formsOfFile(file));
   const inMemory = chooseForMemory(sources, memory);
   const bodies = new Map<string, FileBody>();
   for (const source of sources) {
     bodies.set(source.path, yield* openBody(site, source, inMemory.has(source.path), opened));
     if (inMemory.has(source.path)) yield;
   }
-  for (const file of manifest.files) {
+  for (const file of served) {
     const plain = bodies.get(file.path) as FileBody;
     const coded: Partial<Record<Coding, FileBody>> = {};
     for (const coding of codingNames) {
@@ -131,7 +133,7 @@ function* assemble(
       };
       files.set(path, {
         path,
-        mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+        mediaType: codedMediaTypes[coding],
         plain: own,
         coded: {},
         codings: [],
