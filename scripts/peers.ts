@@ -1,6 +1,6 @@
 /** This program beside others that people would use instead: ratios of requests per second, measured in turns. */
 
-import { readManifest } from "../src/manifest.js";
+import { readManifest } from "../src/release/manifest.js";
 import { boxesWith } from "./boxes.js";
 import type { LoadResult } from "./load.js";
 import { startPeers } from "./peerservers.js";

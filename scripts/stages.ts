@@ -4,8 +4,8 @@
  */
 
 import { writeFileSync } from "node:fs";
-import { type BuildStage, build } from "../src/build.js";
-import { pull } from "../src/pull.js";
+import { type BuildStage, build } from "../src/build/build.js";
+import { pull } from "../src/pull/pull.js";
 import { memoryOf } from "./processes.js";
 
 export interface StageResult {

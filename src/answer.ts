@@ -2,7 +2,7 @@
 
 import fresh from "fresh";
 import Negotiator from "negotiator";
-import type { Coding } from "./compress.js";
+import type { Coding } from "./bytes/compress.js";
 import { problemDocument } from "./problem.js";
 import type { Fault } from "./query.js";
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type FormatName, formatNames, formats } from "../src/formats/index.js";
 import type { Place } from "../src/place.js";
 import { program } from "../src/program.js";
-import { openStore } from "../src/store.js";
+import { openStore } from "../src/store/store.js";
 import { ask, decoded, linksOf } from "./setup/http.js";
 import { madePlaces, oddRegions } from "./setup/madeplaces.js";
 import { about, type BuiltRelease, buildRelease } from "./setup/release.js";

@@ -13,67 +13,38 @@ import { categoryNumbers } from "../src/taxonomy.js";
  * that ends in `/` is every file of a folder that is not named by itself.
  */
 const LEVELS: readonly (readonly string[])[] = [
-  [
-    "text",
-    "taxonomy",
-    "errors",
-    "measures",
-    "record",
-    "blocks",
-    "program",
-    "reporter",
-    "compress",
-    "crc",
-    "zip",
-  ],
-  ["append", "written"],
-  ["symbols", "png"],
-  ["place"],
-  ["parse", "rows", "manifest", "formats/format", "formats/properties", "formats/xml", "sources/source"],
+  ["errors", "text", "taxonomy", "measures", "record", "program"],
+  ["symbols", "place"],
+  ["bytes/"],
+  ["parse"],
   ["formats/"],
+  ["formats/index"],
   ["sources/"],
-  ["formats/index", "sources/index"],
-  ["query", "page", "pageindex", "programs"],
+  ["sources/index"],
+  ["query"],
   ["problem"],
-  ["groups", "history", "replacement", "store", "rankfile", "ranks"],
-  ["tiles", "tilejson", "pmtiles", "background", "tilefiles", "tilework", "tileworker"],
-  ["exports", "facts"],
-  [
-    "pagefiles",
-    "pieces",
-    "changes",
-    "openapi",
-    "geopackage",
-    "contract",
-    "downloads",
-    "swap",
-    "reuse",
-    "answer",
-    "adopt",
-    "guards",
-    "tally",
-    "pull",
-    "audit",
-  ],
-  ["bodies", "gzip", "release"],
-  ["build"],
-  ["proxy", "api", "health", "files", "tileanswer", "follow", "send", "drain"],
-  ["route"],
-  ["observe"],
-  ["accesslog", "metrics"],
-  ["server", "mirror"],
-  ["instance"],
-  ["workers", "worker"],
+  ["answer"],
+  ["store/"],
+  ["release/"],
+  ["map/"],
+  ["hosts/"],
+  ["build/"],
+  ["pull/"],
+  ["publish/targets/"],
+  ["publish/checks/"],
+  ["publish/"],
+  ["mirror/"],
+  ["serve/"],
   ["commands/"],
   ["cli"],
 ];
 
 // Packages are imported by one file each, so that replacing one is a change of one file. The exceptions, with the reason:
 const SHARED_PACKAGES: Readonly<Record<string, RegExp>> = {
+  undici: /^(sources|mirror)\/http\.ts$/, // one service of pages, one host of files: other limits, other manners
   commander: /^(cli|commands\/.*)\.ts$/, // each command declares its own options
   // the store and its parts, what a pull keeps until it ends, the release's database, the GeoPackage, and the lock on a release
-  "better-sqlite3":
-    /^(store|groups|history|replacement|sources\/(pages|merge)|rankfile|geopackage|swap)\.ts$/,
+  "better-sqlite3": /^(store\/.*|sources\/(pages|merge)|release\/(rankfile|swap)|build\/geopackage)\.ts$/,
 };
 
 const LONGEST_FILE = 300; // lines

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { audit, type CheckName, checks, type Finding } from "../src/audit.js";
 import { createPlaceParser } from "../src/parse.js";
 import type { Place } from "../src/place.js";
+import { audit, type CheckName, checks, type Finding } from "../src/pull/audit.js";
 import { runCli } from "./setup/cli.js";
 
 const folder = mkdtempSync(join(tmpdir(), "audit-"));

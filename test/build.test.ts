@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { formatNames } from "../src/formats/index.js";
-import { readManifest, verifyRelease } from "../src/manifest.js";
+import { readManifest, verifyRelease } from "../src/release/manifest.js";
 import { runCli } from "./setup/cli.js";
 import { contentsBelow, digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
 import { madePlaces, oddRegions, shuffled } from "./setup/madeplaces.js";

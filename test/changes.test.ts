@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { build } from "../src/build.js";
-import { writeChanges } from "../src/changes.js";
+import { build } from "../src/build/build.js";
+import { writeChanges } from "../src/build/changes.js";
 import { geojson } from "../src/formats/geojson.js";
-import { pull } from "../src/pull.js";
-import { openStore } from "../src/store.js";
+import { pull } from "../src/pull/pull.js";
+import { openStore } from "../src/store/store.js";
 
 const folder = mkdtempSync(join(tmpdir(), "changes-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

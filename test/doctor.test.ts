@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { build } from "../src/build.js";
-import type { Finding } from "../src/checks/check.js";
-import { diagnose } from "../src/doctor.js";
-import type { HostName } from "../src/hosts.js";
+import { build } from "../src/build/build.js";
+import type { HostName } from "../src/hosts/hosts.js";
+import type { Finding } from "../src/publish/checks/check.js";
+import { diagnose } from "../src/publish/doctor.js";
 import { runCli } from "./setup/cli.js";
 import { madePlaces } from "./setup/madeplaces.js";
 import { type BuiltRelease, buildRelease } from "./setup/release.js";

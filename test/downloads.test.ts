@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Download, downloadFiles } from "../src/downloads.js";
-import { WAYPOINT_WARNING } from "../src/programs.js";
+import { type Download, downloadFiles } from "../src/build/downloads.js";
+import { WAYPOINT_WARNING } from "../src/build/programs.js";
 import { makeAbout } from "./setup/places.js";
 
 const download = (format: Download["format"], count: number): Download => ({

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { hostFiles, hostNames, type PlannedFile } from "../src/hosts.js";
-import { formsOf, readManifest, verifyRelease } from "../src/manifest.js";
-import { headeredFiles, rulesFor } from "../src/rules.js";
+import { hostFiles, hostNames, type PlannedFile } from "../src/hosts/hosts.js";
+import { headeredFiles, rulesFor } from "../src/hosts/rules.js";
+import { formsOf, readManifest, verifyRelease } from "../src/release/manifest.js";
 import { runCli } from "./setup/cli.js";
 import { temporaryFolder } from "./setup/folders.js";
 import { ask } from "./setup/http.js";

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatManifest, formsOf, readManifest, verifyRelease } from "../src/manifest.js";
+import { formatManifest, formsOf, readManifest, verifyRelease } from "../src/release/manifest.js";
 import { runCli } from "./setup/cli.js";
 import { contentsBelow, digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
 import { changed, fewFiles, mirrorInto } from "./setup/mirror.js";

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadRelease, openRelease } from "../src/release.js";
+import { loadRelease, openRelease } from "../src/release/release.js";
 import { runCli, startServing } from "./setup/cli.js";
 import { temporaryFolder } from "./setup/folders.js";
 import { ask, linksOf, openSocket } from "./setup/http.js";

@@ -12,8 +12,8 @@ import {
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { INVENTORY } from "../src/inventory.js";
-import { formsOf, MANIFEST, type Manifest, parseManifest, verifyRelease } from "../src/manifest.js";
+import { INVENTORY } from "../src/publish/inventory.js";
+import { formsOf, MANIFEST, type Manifest, parseManifest, verifyRelease } from "../src/release/manifest.js";
 import { type Run, runCli, startCli } from "./setup/cli.js";
 import { contentsBelow, digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
 import { ask, decoded } from "./setup/http.js";

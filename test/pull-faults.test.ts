@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type PullOptions, pull } from "../src/pull.js";
-import { openStore } from "../src/store.js";
+import { type PullOptions, pull } from "../src/pull/pull.js";
+import { openStore } from "../src/store/store.js";
 import { type Fault, type Feature, startUpstream, type Upstream } from "./setup/upstream.js";
 
 const COUNT = 120;

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { build } from "../src/build.js";
-import { pull } from "../src/pull.js";
-import { type RunningServer, startServer } from "../src/server.js";
-import { openStore } from "../src/store.js";
+import { build } from "../src/build/build.js";
+import { pull } from "../src/pull/pull.js";
+import { type RunningServer, startServer } from "../src/serve/server.js";
+import { openStore } from "../src/store/store.js";
 import { startUpstream, type TruePlace, type Upstream } from "./setup/upstream.js";
 
 let folder: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openStore } from "../src/store.js";
+import { openStore } from "../src/store/store.js";
 import { startUpstream, type Upstream } from "./setup/upstream.js";
 
 let folder: string;

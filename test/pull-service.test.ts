@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Place } from "../src/place.js";
-import { type PullOptions, pull } from "../src/pull.js";
-import { openStore } from "../src/store.js";
+import { type PullOptions, pull } from "../src/pull/pull.js";
+import { openStore } from "../src/store/store.js";
 import {
   type Feature,
   REGIONS,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../src/errors.js";
 import { bundledPlaces } from "../src/program.js";
-import { type PullOptions, type PullReport, pull } from "../src/pull.js";
-import { openStore } from "../src/store.js";
+import { type PullOptions, type PullReport, pull } from "../src/pull/pull.js";
+import { openStore } from "../src/store/store.js";
 import { temporaryFolder } from "./setup/folder.js";
 
 /** A raw record in our own layout. */

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UserError } from "../src/errors.js";
 import { hilbertKey, type Place, type Provenance } from "../src/place.js";
-import { openStore, type Store } from "../src/store.js";
+import { openStore, type Store } from "../src/store/store.js";
 import { temporaryFolder } from "./setup/folder.js";
 import { anyLat, anyLon, hostilePlaces, makePlace, withSameExtraKeys } from "./setup/places.js";
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { symbolPng } from "../src/png.js";
+import { symbolPng } from "../src/bytes/png.js";
 import { symbolStrokes, symbolSvg } from "../src/symbols.js";
 import { categoryNumbers } from "../src/taxonomy.js";
 import { temporaryFolder } from "./setup/folder.js";

@@ -1,10 +1,10 @@
 /** `shelters audit`: what looks wrong in the database, as questions with links. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { audit, type CheckName, checks, type Finding } from "../audit.js";
-import type { Reporter } from "../reporter.js";
-import { openStore } from "../store.js";
+import { audit, type CheckName, checks, type Finding } from "../pull/audit.js";
+import { openStore } from "../store/store.js";
 import { action, formatCount, options } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 interface AuditFlags {
   readonly database: string;

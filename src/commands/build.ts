@@ -1,11 +1,11 @@
 /** `shelters build`: the database as a release. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type BuildReport, build } from "../build.js";
-import { type HostName, hostNames } from "../hosts.js";
-import type { Reporter } from "../reporter.js";
-import { DEFAULT_MAX_ZOOM } from "../tiles.js";
+import { type BuildReport, build } from "../build/build.js";
+import { type HostName, hostNames } from "../hosts/hosts.js";
+import { DEFAULT_MAX_ZOOM } from "../map/tiles.js";
 import { action, formatBytes, formatCount, options } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 export interface BuildFlags {
   readonly database: string;

@@ -1,8 +1,8 @@
 /** What every command shares: options with one wording and one default, and a reporter that is always put away. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { DEFAULT_MEMORY } from "../release.js";
-import { createReporter, type Output, type Reporter } from "../reporter.js";
+import { DEFAULT_MEMORY } from "../release/release.js";
+import { createReporter, type Output, type Reporter } from "./reporter.js";
 
 const defaults = {
   database: "data/places.sqlite",

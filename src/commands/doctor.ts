@@ -1,11 +1,11 @@
 /** `shelters doctor`: what a published copy does right, what is broken, and what that breaks. */
 
 import type { Command } from "commander";
-import type { Finding, Verdict } from "../checks/check.js";
-import { diagnose } from "../doctor.js";
 import { UserError } from "../errors.js";
-import type { Reporter } from "../reporter.js";
+import type { Finding, Verdict } from "../publish/checks/check.js";
+import { diagnose } from "../publish/doctor.js";
 import { action } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 export function addDoctor(program: Command): void {
   const run = action(runDoctor);

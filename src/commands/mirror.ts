@@ -1,11 +1,11 @@
 /** `shelters mirror`: a copy of a release that is published elsewhere. */
 
 import { type Command, Option } from "commander";
-import { mirror } from "../mirror.js";
-import type { MirrorReport } from "../mirrorrun.js";
-import type { Reporter } from "../reporter.js";
+import { mirror } from "../mirror/mirror.js";
+import type { MirrorReport } from "../mirror/run.js";
 import { action } from "./command.js";
 import { addMirrorOptions, describeReport, keepFresh, type MirrorFlags, mirrorOptions } from "./mirroring.js";
+import type { Reporter } from "./reporter.js";
 import { untilStopped } from "./serve.js";
 
 export function addMirror(program: Command): void {

@@ -2,11 +2,11 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { UserError } from "../errors.js";
-import { formatSeconds, formatSize } from "../mirror.js";
-import { ageOf, mirrorEvery } from "../mirrorevery.js";
-import type { MirrorOptions, MirrorProgress, MirrorReport, RebuildMode } from "../mirrorrun.js";
-import type { Reporter } from "../reporter.js";
+import { ageOf, mirrorEvery } from "../mirror/every.js";
+import { formatSeconds, formatSize } from "../mirror/mirror.js";
+import type { MirrorOptions, MirrorProgress, MirrorReport, RebuildMode } from "../mirror/run.js";
 import { formatCount } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 /** The flags that say how to mirror, of every command that does. */
 export interface MirrorFlags {

@@ -1,10 +1,10 @@
 /** `shelters pack`: a release as a folder or zip file to carry. */
 
 import type { Command } from "commander";
-import { pack } from "../pack.js";
-import type { Reporter } from "../reporter.js";
-import { settle } from "../swap.js";
+import { pack } from "../mirror/pack.js";
+import { settle } from "../release/swap.js";
 import { action, formatCount, options } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 export function addPack(program: Command): void {
   program

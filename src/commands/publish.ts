@@ -1,12 +1,12 @@
 /** `shelters publish`: a release to a folder or a bucket. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { publish } from "../publish.js";
-import { type PublishPlan, planPublish } from "../publishplan.js";
-import type { Reporter } from "../reporter.js";
-import { settle } from "../swap.js";
-import { openTarget } from "../targets/index.js";
+import { type PublishPlan, planPublish } from "../publish/plan.js";
+import { publish } from "../publish/publish.js";
+import { openTarget } from "../publish/targets/index.js";
+import { settle } from "../release/swap.js";
 import { action, formatBytes, formatCount, options } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 interface PublishFlags {
   readonly target: string;

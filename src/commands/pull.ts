@@ -3,12 +3,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type OptionalRepair, optionalRepairs } from "../parse.js";
 import { bundledPlaces } from "../program.js";
-import { type PullOptions, type PullReport, pull } from "../pull.js";
-import type { Reporter } from "../reporter.js";
+import { type PullOptions, type PullReport, pull } from "../pull/pull.js";
 import { knownRegions } from "../sources/api.js";
 import { networkDefaults } from "../sources/source.js";
 import { action, formatCount, options } from "./command.js";
 import { pullLines, requestLine } from "./pullreport.js";
+import type { Reporter } from "./reporter.js";
 
 interface PullFlags {
   readonly from: string;

@@ -1,6 +1,6 @@
 /** What a pull did, as lines for a person. */
 
-import type { CountedGroup, PullReport } from "../pull.js";
+import type { CountedGroup, PullReport } from "../pull/pull.js";
 import type { RequestEvent } from "../sources/source.js";
 import { categoryNumbers } from "../taxonomy.js";
 import { formatCount } from "./command.js";

@@ -2,12 +2,12 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { lanAddresses, qrText, sheetHtml } from "../lan.js";
-import { MANIFEST, readManifest } from "../manifest.js";
-import { mirror } from "../mirror.js";
-import type { Reporter } from "../reporter.js";
-import { settle } from "../swap.js";
+import { mirror } from "../mirror/mirror.js";
+import { MANIFEST, readManifest } from "../release/manifest.js";
+import { settle } from "../release/swap.js";
+import { lanAddresses, qrText, sheetHtml } from "../serve/lan.js";
 import { describeReport, keepFresh, type MirrorFlags, mirrorOptions } from "./mirroring.js";
+import type { Reporter } from "./reporter.js";
 
 /** A copy never takes the place of what was built here by mere default. */
 export const MIRRORED_SITE = "dist/mirror";

@@ -1,13 +1,13 @@
 /** `shelters serve`: a release over HTTP. */
 
 import type { Command } from "commander";
-import { type Instance, type InstanceOptions, startInstance } from "../instance.js";
-import { gatherMetrics, serveMetrics } from "../metrics.js";
-import type { Reporter } from "../reporter.js";
-import { type Served, startWorkers } from "../workers.js";
+import { type Instance, type InstanceOptions, startInstance } from "../serve/instance.js";
+import { gatherMetrics, serveMetrics } from "../serve/metrics.js";
+import { type Served, startWorkers } from "../serve/workers.js";
 import { action, formatCount, options } from "./command.js";
 import { addMirrorOptions, type MirrorFlags } from "./mirroring.js";
 import { haveCopy, MIRRORED_SITE, renew, showLan } from "./refuge.js";
+import type { Reporter } from "./reporter.js";
 
 export interface ServeFlags {
   readonly site: string;

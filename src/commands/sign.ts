@@ -2,10 +2,10 @@
 
 import type { Command } from "commander";
 import { UserError } from "../errors.js";
-import type { Reporter } from "../reporter.js";
-import { createKeys, signRelease } from "../sign.js";
-import { settle } from "../swap.js";
+import { createKeys, signRelease } from "../mirror/sign.js";
+import { settle } from "../release/swap.js";
 import { action, options } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 interface SignFlags {
   readonly site: string;

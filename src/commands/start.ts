@@ -2,15 +2,15 @@
 
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { generationOf } from "../build/facts.js";
 import { UserError } from "../errors.js";
-import { generationOf } from "../facts.js";
-import { readManifest } from "../manifest.js";
-import type { Reporter } from "../reporter.js";
-import { openStore } from "../store.js";
-import { settle } from "../swap.js";
+import { readManifest } from "../release/manifest.js";
+import { settle } from "../release/swap.js";
+import { openStore } from "../store/store.js";
 import { type BuildFlags, runBuild } from "./build.js";
 import { action, options } from "./command.js";
 import { runPull } from "./pull.js";
+import type { Reporter } from "./reporter.js";
 import { addServingOptions, runServe, type ServeFlags } from "./serve.js";
 
 type Places = Pick<BuildFlags, "database" | "site">;

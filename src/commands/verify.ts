@@ -2,10 +2,10 @@
 
 import type { Command } from "commander";
 import { UserError } from "../errors.js";
-import { verifyRelease } from "../manifest.js";
-import type { Reporter } from "../reporter.js";
-import { settle } from "../swap.js";
+import { verifyRelease } from "../release/manifest.js";
+import { settle } from "../release/swap.js";
 import { action, formatCount, options } from "./command.js";
+import type { Reporter } from "./reporter.js";
 
 export function addVerify(program: Command): void {
   program

@@ -1,6 +1,6 @@
 /** What a format is: four pure members. The bytes of a document are those of its parts, wherever they are put together. */
 
-import type { Packer } from "../append.js";
+import type { Packer } from "../bytes/append.js";
 import type { BBox, Place, Provenance } from "../place.js";
 import type { Category } from "../taxonomy.js";
 

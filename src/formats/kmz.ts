@@ -3,9 +3,9 @@
  * The icons are PNG: of what we can draw, it is the one form that every reader of KMZ shows.
  */
 
-import { symbolPng } from "../png.js";
+import { symbolPng } from "../bytes/png.js";
+import { openZip } from "../bytes/zip.js";
 import { appearanceOf, type Category, type Language } from "../taxonomy.js";
-import { openZip } from "../zip.js";
 import type { Format } from "./format.js";
 import { kmlIn } from "./kml.js";
 import { shownCategories } from "./words.js";

@@ -1,6 +1,6 @@
 /** The map page: loads what it must know, builds the panel, and keeps list, map, card and address of one mind. */
 
-import type { IndexRow } from "../pageindex.js";
+import type { IndexRow } from "../map/pageindex.js";
 import type { Language } from "../taxonomy.js";
 import { createCard } from "./card.js";
 import { el } from "./dom.js";

@@ -1,12 +1,12 @@
 /** What the page knows of the places, and which of them a visitor asked for. Pure: no DOM, no network. */
 
-import type { PageFacts } from "../page.js";
-import type { IndexRow } from "../pageindex.js";
+import type { PageFacts } from "../build/page.js";
+import type { IndexRow } from "../map/pageindex.js";
 import type { BBox } from "../place.js";
 import type { Category } from "../taxonomy.js";
 import { distance } from "./coordinates.js";
 
-export type { PageFacts } from "../page.js";
+export type { PageFacts } from "../build/page.js";
 
 export interface PlaceEntry {
   readonly id: number;

@@ -1,6 +1,6 @@
 /** The map's place on the page, with its own buttons; and the words that stand there when nothing can be drawn. */
 
-import { TOPOGRAPHIC_HOST } from "../page.js";
+import { TOPOGRAPHIC_HOST } from "../hosts/policy.js";
 import { drawing, el } from "./dom.js";
 import type { Say, Word } from "./words.js";
 

@@ -4,9 +4,9 @@
  */
 
 import { PMTiles, type RangeResponse, type Source } from "pmtiles";
-import type { Manifest, ManifestFile } from "../manifest.js";
-import type { PageFacts } from "../page.js";
+import type { PageFacts } from "../build/page.js";
 import { parseQuery } from "../query.js";
+import type { Manifest, ManifestFile } from "../release/manifest.js";
 import { cutDocument, type ExportDocument } from "./cut.js";
 import { formatNames } from "./formats.js";
 import type { WorkerMessage } from "./offline.js";

@@ -2,9 +2,9 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createGeoPackage } from "../../src/build/geopackage.js";
 import type { About, Format } from "../../src/formats/format.js";
 import { type FileFormatName, fileFormatNames, fileFormats } from "../../src/formats/index.js";
-import { createGeoPackage } from "../../src/geopackage.js";
 import type { Place } from "../../src/place.js";
 import { documentOf } from "./documents.js";
 

@@ -1,8 +1,8 @@
 /** Mirror runs as tests need them: short waits, and what the run said. */
 
-import { mirror } from "../../src/mirror.js";
-import type { FetchLimits } from "../../src/mirrororigin.js";
-import type { MirrorOptions, MirrorReport } from "../../src/mirrorrun.js";
+import { mirror } from "../../src/mirror/mirror.js";
+import type { FetchLimits } from "../../src/mirror/origin.js";
+import type { MirrorOptions, MirrorReport } from "../../src/mirror/run.js";
 import { type MadePlace, madePlaces } from "./madeplaces.js";
 
 const limits: Partial<FetchLimits> = { stall: 700, connect: 2000, pause: 5, longestPause: 100, retries: 12 };

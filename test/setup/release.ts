@@ -2,9 +2,9 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "../../src/build.js";
-import { type Manifest, readManifest } from "../../src/manifest.js";
-import { pull } from "../../src/pull.js";
+import { build } from "../../src/build/build.js";
+import { pull } from "../../src/pull/pull.js";
+import { type Manifest, readManifest } from "../../src/release/manifest.js";
 import { temporaryFolder } from "./folders.js";
 
 export interface BuiltRelease {

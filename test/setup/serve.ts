@@ -1,7 +1,7 @@
 /** Real servers in this process, on any free port of the loopback address, closed at the end of the test file. */
 
 import { afterAll } from "vitest";
-import { type RunningServer, type ServerOptions, startServer } from "../../src/server.js";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/serve/server.js";
 
 export interface TestServer extends RunningServer {
   /** What the server wrote to its log. */

@@ -1,0 +1,18 @@
+/** Where the files of a release stand that a request is answered from. */
+
+import type { FileFormatName, FormatName } from "../formats/index.js";
+import type { Category } from "../taxonomy.js";
+
+/** Where the export of a selection stands: `exports/{region}/{category}.{format}`, `all` for null. */
+export function exportPath(
+  regionSlug: string | null,
+  category: Category | null,
+  format: FileFormatName,
+): string {
+  return `exports/${regionSlug ?? "all"}/${category ?? "all"}.${format}`;
+}
+
+/** Where the pieces of a format stand in a release. */
+export function piecesPath(format: FormatName): string {
+  return `pieces/${format}.deflate`;
+}

@@ -1,0 +1,249 @@
+/** An open release: everything a request needs, in memory or behind an open file, and never a mix of two generations. */
+
+import { createHash } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { etagOf } from "../answer.js";
+import { type Coding, codedMediaTypes, codingNames, codings } from "../bytes/compress.js";
+import { systemCode, UserError } from "../errors.js";
+import { type FormatName, formatNames, formats } from "../formats/index.js";
+import type { Category } from "../taxonomy.js";
+import {
+  chooseForMemory,
+  damaged,
+  type FileBody,
+  formsOfFile,
+  memoryBody,
+  openBody,
+  readChecked,
+  type Steps,
+} from "./bodies.js";
+import type { Pieces } from "./gzip.js";
+import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
+import { exportPath, piecesPath } from "./paths.js";
+import { openRanks, type Ranks } from "./ranks.js";
+
+export interface ReleaseFile {
+  readonly path: string;
+  readonly mediaType: string;
+  readonly plain: FileBody;
+  /** The compressed forms there are. */
+  readonly coded: Readonly<Partial<Record<Coding, FileBody>>>;
+  readonly codings: readonly Coding[];
+}
+
+export interface Release {
+  readonly manifest: Manifest;
+  /** Changes with any byte of any file: the validator of answers that are put together. */
+  readonly tag: string;
+  /** HTTP date of the data. */
+  readonly lastModified: string;
+  /** Address of the data's licence; null where it is known in words only. */
+  readonly licenseUrl: string | null;
+  readonly ranks: Ranks;
+  /** A file by its path, or undefined: of the manifest, the manifest itself, and each compressed form under its own name. */
+  file(path: string): ReleaseFile | undefined;
+  /** The planned export of a selection; undefined for a region that is not registered. */
+  plannedExport(
+    region: string | null,
+    category: Category | null,
+    format: FormatName,
+  ): ReleaseFile | undefined;
+  /** What filtered answers of a format are gzipped from; undefined where the release has none. */
+  pieces(format: FormatName): Pieces | undefined;
+  /** Keeps the files open until the returned function is called. */
+  hold(): () => void;
+  /** Closes the files as soon as nobody holds them. */
+  retire(): void;
+}
+
+/** Memory for file contents; what does not fit is read from disk, request by request. */
+export const DEFAULT_MEMORY = 256 * 1024 * 1024;
+
+/**
+ * Opens a release folder. Files that fit in memory are checked against the manifest; the others by their size.
+ * Throws UserError `damaged` when the release is missing, incomplete or altered.
+ */
+export function openRelease(site: string, memory = DEFAULT_MEMORY): Release {
+  const steps = openInSteps(site, memory);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** `openRelease`, in steps of about a millisecond: a server goes on answering in between. */
+export async function loadRelease(site: string, memory = DEFAULT_MEMORY): Promise<Release> {
+  const steps = openInSteps(site, memory);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await new Promise(setImmediate);
+  }
+}
+
+function* openInSteps(site: string, memory: number): Steps<Release> {
+  const { manifest, bytes } = readManifest(site);
+  const opened: number[] = [];
+  try {
+    return yield* assemble(site, manifest, bytes, memory, opened);
+  } catch (error) {
+    for (const file of opened) closeSync(file);
+    if (systemCode(error) !== "ENOENT") throw error;
+    throw new UserError(
+      "damaged",
+      `The release in ${site} is incomplete: a file of its manifest is missing. Build or mirror it again.`,
+      [],
+      { cause: error },
+    );
+  }
+}
+
+function* assemble(
+  site: string,
+  manifest: Manifest,
+  manifestBytes: Buffer,
+  memory: number,
+  opened: number[],
+): Steps<Release> {
+  const files = new Map<string, ReleaseFile>();
+  const served = manifest.files.filter(({ hostOnly }) => !hostOnly);
+  const sources = served.flatMap((file) => formsOfFile(file));
+  const inMemory = chooseForMemory(sources, memory);
+  const bodies = new Map<string, FileBody>();
+  for (const source of sources) {
+    bodies.set(source.path, yield* openBody(site, source, inMemory.has(source.path), opened));
+    if (inMemory.has(source.path)) yield;
+  }
+  for (const file of served) {
+    const plain = bodies.get(file.path) as FileBody;
+    const coded: Partial<Record<Coding, FileBody>> = {};
+    for (const coding of codingNames) {
+      const body = bodies.get(file.path + codings[coding]);
+      if (body === undefined || file.codings[coding] === undefined) continue;
+      coded[coding] = body;
+      // The compressed form under its own name is a file like any other: nothing is to be undone by the client.
+      const path = file.path + codings[coding];
+      const own = {
+        ...body,
+        coding: null,
+        etag: etagOf(`${file.codings[coding].sha256.slice(0, 24)}`, null),
+      };
+      files.set(path, {
+        path,
+        mediaType: codedMediaTypes[coding],
+        plain: own,
+        coded: {},
+        codings: [],
+      });
+    }
+    files.set(file.path, {
+      path: file.path,
+      mediaType: file.mediaType,
+      plain,
+      coded,
+      codings: Object.keys(coded) as Coding[],
+    });
+  }
+  const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
+  for (const file of manifestFiles(site, manifestBytes, tag)) files.set(file.path, file);
+  const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
+  for (const format of formatNames) {
+    if (!files.has(exportPath(null, null, format)))
+      throw new UserError(
+        "damaged",
+        `The release in ${site} has no ${exportPath(null, null, format)}. Build it again with this program.`,
+      );
+  }
+  const ranks = openRanks(yield* readDatabase(site, manifest), join(site, manifest.database));
+  const pieces = new Map(formatNames.map((format) => [format, findPieces(format, files, ranks)]));
+  return {
+    manifest,
+    tag,
+    lastModified: new Date(manifest.date).toUTCString(),
+    licenseUrl: /^https?:\/\/\S+$/.test(manifest.license) ? new URL(manifest.license).href : null,
+    ranks,
+    pieces: (format) => pieces.get(format),
+    file: (path) => files.get(path),
+    plannedExport: (region, category, format) => {
+      const slug = region === null ? null : slugs.get(region);
+      return slug === undefined ? undefined : files.get(exportPath(slug, category, format));
+    },
+    ...lifetime(opened),
+  };
+}
+
+/** The manifest, which is not in the manifest, and its compressed forms under their own names: mirrors ask for them. */
+function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] {
+  const coded = manifestForms(site, bytes);
+  const asCoding = coded.map(
+    ({ coding, body }) => [coding, memoryBody(body, coding, etagOf(tag, coding))] as const,
+  );
+  const own = coded.map(({ coding, body }) => ({
+    path: MANIFEST + codings[coding],
+    mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+    plain: memoryBody(
+      body,
+      null,
+      etagOf(createHash("sha256").update(body).digest("base64url").slice(0, 24), null),
+    ),
+    coded: {},
+    codings: [],
+  }));
+  const plain: ReleaseFile = {
+    path: MANIFEST,
+    mediaType: "application/json",
+    plain: memoryBody(bytes, null, etagOf(tag, null)),
+    coded: Object.fromEntries(asCoding),
+    codings: coded.map(({ coding }) => coding),
+  };
+  return [plain, ...own];
+}
+
+function findPieces(
+  format: FormatName,
+  files: ReadonlyMap<string, ReleaseFile>,
+  ranks: Ranks,
+): Pieces | undefined {
+  const whole = files.get(exportPath(null, null, format))?.plain;
+  const compressed = files.get(piecesPath(format))?.plain;
+  const index = ranks.pieces(format);
+  if (whole === undefined || compressed === undefined || index === undefined) return undefined;
+  const separator = Buffer.from(formats[format].separator);
+  return { whole, offsets: ranks.offsets(format), compressed, index, separator };
+}
+
+function* readDatabase(site: string, manifest: Manifest): Steps<Buffer> {
+  const entry = manifest.files.find((file) => file.path === manifest.database);
+  if (entry === undefined) throw damaged(join(site, manifest.database), "it is not in the manifest");
+  const path = join(site, entry.path);
+  const file = openSync(path, "r");
+  try {
+    return yield* readChecked(file, entry, path);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function lifetime(opened: readonly number[]): Pick<Release, "hold" | "retire"> {
+  let holders = 1; // the server itself, until it retires the release
+  const leave = (): void => {
+    holders--;
+    if (holders === 0) for (const file of opened) closeSync(file);
+  };
+  const once = (): (() => void) => {
+    let isHeld = true;
+    return () => {
+      if (isHeld) leave();
+      isHeld = false;
+    };
+  };
+  const retire = once();
+  return {
+    hold: () => {
+      holders++;
+      return once();
+    },
+    retire,
+  };
+}

@@ -1,0 +1,168 @@
+/** `/api.php`: a query in, an answer out. A planned selection is a file; anything else is cut from the whole export. */
+
+import { hash } from "node:crypto";
+import {
+  type Answer,
+  cacheableHeaders,
+  etagOf,
+  lengthOf,
+  negotiateCoding,
+  type Part,
+  problem,
+  type RequestHeaders,
+  unlessFresh,
+} from "../answer.js";
+import { fileName } from "../build/page.js";
+import { formats } from "../formats/index.js";
+import { wrongParameters } from "../problem.js";
+import { formatQuery, parseQuery, type Query, queryLimits } from "../query.js";
+import { gzipCut } from "../release/gzip.js";
+import type { RankRange } from "../release/ranks.js";
+import type { Release } from "../release/release.js";
+
+export const API_PATH = "/api.php";
+
+/**
+ * The answer to one request; `search` is the query string without `?`, `base` stands in front of links: empty, or
+ * `https://host`. Never throws for anything a client can send.
+ */
+export function answerApi(
+  release: Release,
+  method: string,
+  search: string,
+  headers: RequestHeaders,
+  base = "",
+): Answer {
+  if (method !== "GET") {
+    return problem(405, `${API_PATH} answers GET only.`, { headers: { Allow: "GET" } });
+  }
+  const parsed = parseQuery(search);
+  if ("faults" in parsed) {
+    return problem(400, wrongParameters(parsed.faults), { errors: parsed.faults });
+  }
+  const asked = { query: parsed.query, search, headers, base };
+  return unlessFresh(headers, answerPlanned(release, asked) ?? answerCut(release, asked));
+}
+
+/** A request that can be answered. */
+interface Asked {
+  readonly query: Query;
+  readonly search: string;
+  readonly headers: RequestHeaders;
+  readonly base: string;
+}
+
+/** The file of a selection that was planned at build; null when the request wants a box, a page, or more than one page holds. */
+function answerPlanned(release: Release, { query, headers, base }: Asked): Answer | null {
+  if (query.bbox !== null || query.offset !== 0) return null;
+  const file = release.plannedExport(query.region, query.category, query.format);
+  if (file === undefined) return null;
+  const matched = countPlanned(release, query);
+  if (matched > query.limit) return null;
+  const coding = negotiateCoding(headers, file.codings);
+  const body = (coding === null ? undefined : file.coded[coding]) ?? file.plain;
+  return {
+    status: 200,
+    headers: {
+      ...documentHeaders(release, query, body.length, matched, matched, standingLinks(release, base)),
+      ETag: body.etag,
+      ...(body.coding !== null && { "Content-Encoding": body.coding }),
+    },
+    body: [body.slice(0, body.length)],
+  };
+}
+
+function countPlanned({ manifest }: Release, { region, category }: Query): number {
+  const counted = region === null ? manifest : manifest.regions.find(({ name }) => name === region);
+  return (category === null ? counted?.count : counted?.categories[category]) ?? 0;
+}
+
+/** Prologue, byte ranges of the whole export, epilogue; gzipped from the pieces where the client takes it. */
+function answerCut(release: Release, { query, search, headers, base }: Asked): Answer {
+  const { ranks } = release;
+  const { matched, returned, ranges } = ranks.select(query, query.offset, query.limit);
+  const envelope = ranks.envelope(query.format, query.region, query.category);
+  const pieces = release.pieces(query.format);
+  // The first place of each range goes plain: where every range is one place long there is nothing to win.
+  const isWorthIt = pieces !== undefined && returned > ranges.length;
+  const coding = isWorthIt ? negotiateCoding(headers, ["gzip"]) : null;
+  const body: Part[] =
+    coding === null || pieces === undefined
+      ? [envelope.prologue, ...cut(release, query, ranges), envelope.epilogue]
+      : gzipCut(envelope, ranges, pieces);
+  const length = body.reduce((total, part) => total + lengthOf(part), 0);
+  const tag = hash("sha256", `${release.tag} ${formatQuery(query)}`, "base64url").slice(0, 24);
+  const links = [...pageLinks(query, search, matched, base), standingLinks(release, base)].join(", ");
+  return {
+    status: 200,
+    headers: {
+      ...documentHeaders(release, query, length, matched, returned, links),
+      ETag: etagOf(tag, coding),
+      ...(coding !== null && { "Content-Encoding": coding }),
+    },
+    body,
+  };
+}
+
+/** A run of places is a run of bytes; each but the last takes the separator behind it along. */
+function cut(release: Release, { format }: Query, ranges: readonly RankRange[]): Part[] {
+  const whole = release.plannedExport(null, null, format);
+  if (whole === undefined) return [];
+  const starts = release.ranks.offsets(format);
+  const separator = formats[format].separator.length;
+  return ranges.map(({ from, to }, index) => {
+    const end = (starts[to] ?? 0) - (index === ranges.length - 1 ? separator : 0);
+    return whole.plain.slice(starts[from] ?? 0, end);
+  });
+}
+
+function documentHeaders(
+  release: Release,
+  query: Query,
+  length: number,
+  matched: number,
+  returned: number,
+  links: string,
+): Record<string, string> {
+  const slug =
+    query.region === null
+      ? "all"
+      : (release.manifest.regions.find(({ name }) => name === query.region)?.slug ?? "none");
+  const name = fileName(
+    slug,
+    query.bbox === null ? String(query.category ?? "all") : `${query.category ?? "all"}-bbox`,
+    query.format,
+  );
+  // A browser shows JSON; GPX, KML and CSV are for another program, which the saved file opens.
+  const disposition = query.format === "geojson" || query.format === "json" ? "inline" : "attachment";
+  return {
+    ...cacheableHeaders("stable"),
+    "Content-Type": formats[query.format].mediaType,
+    "Content-Length": String(length),
+    "Content-Disposition": `${disposition}; filename="${name}"`,
+    "Last-Modified": release.lastModified,
+    "OGC-NumberMatched": String(matched),
+    "OGC-NumberReturned": String(returned),
+    Link: links,
+  };
+}
+
+/** Links that every document of a release has. */
+function standingLinks(release: Release, base: string): string {
+  const license = release.licenseUrl ?? `${base}/terms.txt`;
+  return `<${license}>; rel="license", <${base}/openapi.json>; rel="service-desc"; type="application/json"`;
+}
+
+/** The pages before and behind this one, with every other parameter as it was sent (RFC 8288). */
+function pageLinks(query: Query, search: string, matched: number, base: string): string[] {
+  const link = (offset: number, rel: string): string => {
+    const sent = new URLSearchParams(search);
+    sent.set("offset", String(offset));
+    return `<${base}${API_PATH}?${sent.toString()}>; rel="${rel}"`;
+  };
+  const links: string[] = [];
+  const next = query.offset + query.limit;
+  if (next < matched && next <= queryLimits.offset) links.push(link(next, "next"));
+  if (query.offset > 0) links.push(link(Math.max(0, Math.min(query.offset, matched) - query.limit), "prev"));
+  return links;
+}
