@@ -42,6 +42,8 @@ export interface Manifest extends Provenance {
   readonly source?: string;
   readonly pulledAt?: string;
   readonly pulled?: Origin["pulled"];
+  /** Largest zoom of the tiles; absent where the release has none. */
+  readonly maxTileZoom?: number;
   /** The database that the server filters with; one of `files`. */
   readonly database: string;
   readonly files: readonly ManifestFile[];
