@@ -30,34 +30,37 @@ const unpacked: Packer = { write: (document) => document, end: () => Buffer.allo
 export function appendFile(path: string, packer: Packer = unpacked): AppendedFile {
   mkdirSync(dirname(path), { recursive: true });
   const hash = createHash("sha256");
-  let chunk: Buffer[] = [];
+  // Copied: keeping the pieces themselves would keep the slabs alive that many small buffers are cut from.
+  const chunk = Buffer.allocUnsafeSlow(CHUNK);
   let gathered = 0;
   let length = 0;
   let written = 0;
-  const flush = (isLast: boolean): void => {
-    const document = packer.write(Buffer.concat(chunk));
-    const bytes = isLast ? Buffer.concat([document, packer.end()]) : document;
+  const append = (bytes: Buffer): void => {
+    hash.update(bytes);
+    written += bytes.length;
     const file = openSync(path, "a");
     try {
-      hash.update(bytes);
       for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
     } finally {
       closeSync(file);
     }
-    written += bytes.length;
-    chunk = [];
+  };
+  const flush = (): void => {
+    append(packer.write(chunk.subarray(0, gathered)));
     gathered = 0;
   };
   return {
-    write: (bytes: Buffer): void => {
-      chunk.push(bytes);
-      gathered += bytes.length;
+    write: (bytes) => {
       length += bytes.length;
-      if (gathered >= CHUNK) flush(false);
+      if (gathered + bytes.length > CHUNK) flush();
+      if (bytes.length > CHUNK) append(packer.write(bytes));
+      else gathered += bytes.copy(chunk, gathered);
     },
     length: () => length,
-    finish: (): FileForm => {
-      flush(true);
+    finish: () => {
+      flush();
+      const end = packer.end();
+      if (end.length > 0) append(end);
       return { bytes: written, sha256: hash.digest("hex") };
     },
   };

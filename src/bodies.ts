@@ -51,15 +51,17 @@ export function formsOfFile(file: ManifestFile): Source[] {
   ];
 }
 
-/** The whole exports and the pieces first, because every cut answer reads them; then the smallest, because they are the most. */
+/**
+ * What cut answers are made of first, format after format; then the smallest files, because they are the most. What does
+ * not fit is passed over.
+ */
 export function chooseForMemory(sources: readonly Source[], memory: number): ReadonlySet<string> {
-  const whole = new Set(
-    formatNames.flatMap((format) => [exportPath(null, null, format), piecesPath(format)]),
-  );
+  const first = formatNames.flatMap((format) => [exportPath(null, null, format), piecesPath(format)]);
+  const order = (path: string): number => (first.includes(path) ? first.indexOf(path) : first.length);
   const chosen = new Set<string>();
   let left = memory;
   for (const { path, bytes } of [...sources].sort(
-    (a, b) => Number(whole.has(b.path)) - Number(whole.has(a.path)) || a.bytes - b.bytes,
+    (a, b) => order(a.path) - order(b.path) || a.bytes - b.bytes,
   )) {
     if (bytes > left) continue;
     left -= bytes;

@@ -1,10 +1,9 @@
 /** Store -> release: the table of contents of a build. */
 
-import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { writeChanges } from "./changes.js";
-import { type Coding, codingNames, compressFiles, type FileForm } from "./compress.js";
+import { type Coding, codingNames, compressFiles } from "./compress.js";
 import { contractFiles, SAMPLE_SIZE } from "./contract.js";
 import { downloadFiles } from "./downloads.js";
 import { planExports, planSelections, regionsOf, writeExports } from "./exports.js";
@@ -12,6 +11,7 @@ import { describe, type Facts, generationAt } from "./facts.js";
 import type { Format } from "./formats/format.js";
 import { type FileFormatName, fileFormats, isWireFormat } from "./formats/index.js";
 import { createGeoPackage, GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
+import { type HostName, hostFiles } from "./hosts.js";
 import { formatManifest, formsOf, MANIFEST, type Manifest, type ManifestFile } from "./manifest.js";
 import { openApiDocument } from "./openapi.js";
 import { termsText } from "./page.js";
@@ -23,6 +23,7 @@ import { replaceRelease } from "./swap.js";
 import type { TileOptions } from "./tilefiles.js";
 import { DEFAULT_MAX_ZOOM } from "./tiles.js";
 import { startTiles, type TileWork } from "./tilework.js";
+import { measure, writeText } from "./written.js";
 
 export interface BuildOptions {
   readonly database: string;
@@ -31,6 +32,10 @@ export interface BuildOptions {
   readonly brotli?: boolean;
   /** Default: tiles to zoom 12, relative addresses, no basemap. */
   readonly map?: Partial<MapOptions>;
+  /** What the release is made ready for; `none` unless told. */
+  readonly host?: HostName;
+  /** Address of a server's api.php that the host hands requests on to. */
+  readonly api?: string | null;
   /** A stage begins, or goes on: its name, and how far it is. */
   readonly onProgress: (stage: BuildStage, done: number, of: number) => void;
 }
@@ -72,6 +77,8 @@ interface Work {
   readonly facts: Facts;
   readonly map: MapOptions;
   readonly codings: readonly Coding[];
+  readonly host: HostName;
+  readonly api: string | null;
   readonly onProgress: BuildOptions["onProgress"];
 }
 
@@ -80,7 +87,7 @@ interface Work {
  * Throws UserError: `damaged`, `busy`, `system`; the old release stays then.
  */
 export async function build(options: BuildOptions): Promise<BuildReport> {
-  const { database, site, brotli = true, onProgress } = options;
+  const { database, site, brotli = true, host = "none", api = null, onProgress } = options;
   const store = openStore(database);
   const map = { ...mapDefaults, ...options.map };
   const codings = codingNames.filter((coding) => coding !== "br" || brotli);
@@ -90,7 +97,10 @@ export async function build(options: BuildOptions): Promise<BuildReport> {
       const task = { database, folder, contentHash: store.contentHash(), about: facts, options: map };
       const tiles = startTiles(task, (done) => onProgress("tiles", done, done));
       try {
-        const report = await writeRelease({ store, folder, site, facts, map, codings, onProgress }, tiles);
+        const report = await writeRelease(
+          { store, folder, site, facts, map, codings, host, api, onProgress },
+          tiles,
+        );
         onProgress("swap", 0, 1);
         return { site, ...report };
       } finally {
@@ -136,7 +146,12 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
     ...page.files,
     ...(await copyBasemap(folder, work.map.basemap)),
   ];
-  const manifest = await writeManifest(work, files);
+  const forHost = hostFiles(work.host, files, work.api).map(({ path, mediaType, text }) => ({
+    ...writeText(folder, path, mediaType, text),
+    codings: {},
+    hostOnly: true as const,
+  }));
+  const manifest = await writeManifest(work, [...files, ...forHost]);
   return {
     generation: facts.generation,
     date: facts.date,
@@ -224,12 +239,6 @@ function codingsOf(format: FileFormatName): readonly Coding[] {
   return pack === undefined ? ["gzip"] : [];
 }
 
-function writeText(folder: string, path: string, mediaType: string, text: string) {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-  return { ...measure(folder, path), mediaType };
-}
-
 /** The first `count` values. */
 function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> {
   let left = count;
@@ -237,11 +246,6 @@ function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> 
     if (left-- === 0) return;
     yield value;
   }
-}
-
-function measure(folder: string, path: string): { readonly path: string } & FileForm {
-  const bytes = readFileSync(join(folder, path));
-  return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -4,41 +4,29 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { geojson } from "./formats/geojson.js";
 import { extraText } from "./formats/properties.js";
 import { escapeXml } from "./formats/xml.js";
 import type { Change, Step } from "./history.js";
 import type { Json, Place, Provenance } from "./place.js";
 import type { Store } from "./store.js";
+import { type WrittenFile, writeText } from "./written.js";
 
 const limits = {
   entries: 100, // of the feed
   value: 80, // characters of a value in the feed
 } as const;
 
-/** A file of `changes/`, as the manifest lists it. */
-export interface ChangesFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly mediaType: string;
-}
-
 /** Writes index, steps and feed below `folder`; `generationAt` names a state as this program does. */
 export function writeChanges(
   folder: string,
   store: Pick<Store, "steps" | "changes" | "provenance">,
   generationAt: (content: string, provenance: Provenance) => string,
-): ChangesFile[] {
+): WrittenFile[] {
   const steps = store.steps();
-  const files: ChangesFile[] = [];
+  const files: WrittenFile[] = [];
   const write = (path: string, mediaType: string, text: string): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-    const sha256 = createHash("sha256").update(text).digest("hex");
-    files.push({ path, bytes: Buffer.byteLength(text), sha256, mediaType });
+    files.push(writeText(folder, path, mediaType, text));
   };
   const listed = steps.map((step, index) => {
     const { number, content, provenance, places, size } = step;

@@ -78,7 +78,8 @@ export async function compressFiles(
   );
 }
 
-async function compressFile(path: string, bytes: number, coding: Coding): Promise<FileForm> {
+/** Writes one compressed form of a file beside it. */
+export async function compressFile(path: string, bytes: number, coding: Coding): Promise<FileForm> {
   const hash = createHash("sha256");
   let written = 0;
   const measure = new Transform({

@@ -17,7 +17,7 @@ import {
 } from "./answer.js";
 import type { FileBody } from "./bodies.js";
 import { MANIFEST } from "./manifest.js";
-import { PAGE_POLICY } from "./page.js";
+import { PAGE_HEADER_POLICY } from "./page.js";
 import type { Release, ReleaseFile } from "./release.js";
 import { answerEmptyTile, answerTileJson } from "./tileanswer.js";
 
@@ -132,13 +132,11 @@ function isRangeWanted(ifRange: string | string[] | undefined, etag: string, las
 
 function fileHeaders(release: Release, file: ReleaseFile): Record<string, string> {
   return {
-    ...cacheableHeaders(file.path === MANIFEST ? "manifest" : "stable"),
+    ...cacheableHeaders(file.path.startsWith(MANIFEST) ? "manifest" : "stable"),
     "Content-Type": file.mediaType,
     "Last-Modified": release.lastModified,
     "Accept-Ranges": "bytes",
-    ...(file.mediaType.startsWith("text/html") && {
-      "Content-Security-Policy": `${PAGE_POLICY}; frame-ancestors 'none'`,
-    }),
+    ...(file.mediaType.startsWith("text/html") && { "Content-Security-Policy": PAGE_HEADER_POLICY }),
   };
 }
 

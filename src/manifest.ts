@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type Coding, codingNames, codings, type FileForm } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import type { BBox, Provenance } from "./place.js";
@@ -19,6 +20,8 @@ export interface ManifestFile extends FileForm {
   readonly places?: number;
   /** `path` + `.gz` or `.br`; empty for files that do not compress. */
   readonly codings: Readonly<Partial<Record<Coding, FileForm>>>;
+  /** Read by the host that the release was built for, and not served: a copy over HTTP lacks it and is whole. */
+  readonly hostOnly?: true;
 }
 
 export interface ManifestRegion {
@@ -47,6 +50,8 @@ export interface Manifest extends Provenance {
   /** The database that the server filters with; one of `files`. */
   readonly database: string;
   readonly files: readonly ManifestFile[];
+  /** In a copy that is not complete yet: files of the release that are still to come. */
+  readonly missing?: number;
 }
 
 /** One file a line, so that two manifests can be compared by eye. */
@@ -71,6 +76,24 @@ export function readManifest(site: string): { readonly manifest: Manifest; reado
     );
   }
   return { manifest: parseManifest(bytes, path), bytes };
+}
+
+/** The compressed forms beside a manifest that are of these very bytes; another form, or none, is passed over. */
+export function manifestForms(
+  site: string,
+  bytes: Buffer,
+): { readonly coding: Coding; readonly body: Buffer }[] {
+  const unpack = { gzip: gunzipSync, br: brotliDecompressSync } satisfies Record<Coding, unknown>;
+  return codingNames.flatMap((coding) => {
+    try {
+      const body = readFileSync(join(site, MANIFEST + codings[coding]));
+      return unpack[coding](body, { maxOutputLength: bytes.length + 1 }).equals(bytes)
+        ? [{ coding, body }]
+        : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Checks what the program relies on; `name` is for the message. Throws UserError `damaged`. */
@@ -103,14 +126,16 @@ export function parseManifest(bytes: Buffer, name: string): Manifest {
 
 /** A path that stays inside the folder it is joined to, on every system. */
 function isSafePath(path: unknown): boolean {
+  if (path === ".nojekyll") return true; // what GitHub Pages needs
   return (
     typeof path === "string" && /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/.test(path)
   );
 }
 
-/** Every form of every file: the plain one and the compressed ones. */
+/** Every form of every file that is served: the plain one and the compressed ones. */
 export function* formsOf(manifest: Manifest): Generator<{ readonly path: string } & FileForm> {
   for (const file of manifest.files) {
+    if (file.hostOnly) continue;
     yield { path: file.path, bytes: file.bytes, sha256: file.sha256 };
     for (const coding of codingNames) {
       const form = file.codings[coding];
@@ -140,9 +165,16 @@ export async function verifyRelease(
     if (fault !== null) faults.push(`${form.path}: ${fault}`);
     onProgress(++files);
   }
+  for (const { path, bytes, sha256 } of manifest.files.filter(({ hostOnly }) => hostOnly)) {
+    const fault = await checkFile(join(site, path), { bytes, sha256 });
+    if (fault !== null && fault !== MISSING) faults.push(`${path}: ${fault}`);
+    onProgress(++files);
+  }
   const wasExchanged = faults.length > 0 && !readManifest(site).bytes.equals(bytes);
   return wasExchanged ? verifyRelease(site, onProgress) : { manifest, files, faults };
 }
+
+const MISSING = "missing";
 
 async function checkFile(path: string, form: FileForm): Promise<string | null> {
   const hash = createHash("sha256");
@@ -153,7 +185,7 @@ async function checkFile(path: string, form: FileForm): Promise<string | null> {
       bytes += (chunk as Buffer).length;
     }
   } catch (error) {
-    return systemCode(error) === "ENOENT" ? "missing" : `unreadable (${systemCode(error) ?? String(error)})`;
+    return systemCode(error) === "ENOENT" ? MISSING : `unreadable (${systemCode(error) ?? String(error)})`;
   }
   if (bytes !== form.bytes) return `${bytes} bytes, the manifest says ${form.bytes}`;
   return hash.digest("hex") === form.sha256 ? null : "its content differs from the manifest";

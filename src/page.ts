@@ -42,6 +42,9 @@ export const PAGE_POLICY =
   `img-src 'self' data: blob: ${TOPOGRAPHIC_HOST}; connect-src 'self' ${TOPOGRAPHIC_HOST}; ` +
   `object-src 'none'; base-uri 'none'; form-action 'none'`;
 
+/** The same as a header, where it may also say that no other page frames this one. */
+export const PAGE_HEADER_POLICY = `${PAGE_POLICY}; frame-ancestors 'none'`;
+
 /** `app.webmanifest`: what a phone needs to put the page on its home screen. */
 export function webManifest({ title }: Pick<Facts, "title">): string {
   const manifest = {

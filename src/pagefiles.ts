@@ -1,16 +1,4 @@
-/** The map page's files in a release: the compiled bundle, the shell, and what it must know before it draws anything. */
-
-import { createHash } from "node:crypto";
-import {
-  closeSync,
-  createReadStream,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { backgroundBox } from "./background.js";
@@ -20,6 +8,7 @@ import type { WrittenExport } from "./exports.js";
 import type { ManifestFile } from "./manifest.js";
 import { type PageFacts, pageHtml, webManifest } from "./page.js";
 import { appFolder } from "./program.js";
+import { measure, type WrittenFile, writeText } from "./written.js";
 
 export const PAGE_FACTS = "page.json";
 export const BASEMAP = "basemap.pmtiles";
@@ -32,11 +21,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
-type PlainFile = Pick<ManifestFile, "path" | "mediaType"> & FileForm;
-
 export interface WrittenPage {
   /** Files that are still to be compressed. */
-  readonly plain: readonly PlainFile[];
+  readonly plain: readonly WrittenFile[];
   /** Files of the bundle, which come with their compressed forms. */
   readonly files: readonly ManifestFile[];
 }
@@ -52,9 +39,9 @@ export function writePage(
   const bundle = readdirSync(join(appFolder, "web")).filter((name) => extname(name) in mediaTypes);
   return {
     plain: [
-      writeBytes(folder, "index.html", "text/html; charset=utf-8", pageHtml(known)),
-      writeBytes(folder, PAGE_FACTS, "application/json", `${JSON.stringify(known)}\n`),
-      writeBytes(folder, "app.webmanifest", "application/manifest+json", webManifest(known)),
+      writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(known)),
+      writeText(folder, PAGE_FACTS, "application/json", `${JSON.stringify(known)}\n`),
+      writeText(folder, "app.webmanifest", "application/manifest+json", webManifest(known)),
     ],
     files: bundle.sort().map((name) => copyBundled(folder, name)),
   };
@@ -62,7 +49,7 @@ export function writePage(
 
 function copyBundled(folder: string, name: string): ManifestFile {
   const form = (extension: string): FileForm => {
-    const { bytes, sha256 } = writeBytes(
+    const { bytes, sha256 } = writeText(
       folder,
       name + extension,
       "",
@@ -83,26 +70,12 @@ function pick(facts: Omit<PageFacts, "sizes" | "box">): Omit<PageFacts, "sizes" 
   return { ...said, count, bbox, categories, regions, extraKeys, maxZoom, hasBasemap };
 }
 
-function writeBytes(folder: string, path: string, mediaType: string, content: string | Buffer): PlainFile {
-  const bytes = Buffer.from(content);
-  writeFileSync(join(folder, path), bytes);
-  return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex"), mediaType };
-}
-
 /** Puts the operator's basemap into the release as it is. Throws UserError `usage` for what is no PMTiles archive. */
 export async function copyBasemap(folder: string, from: string | null): Promise<ManifestFile[]> {
   if (from === null) return [];
   refuseForeign(from);
   await copyFile(from, join(folder, BASEMAP));
-  const hash = createHash("sha256");
-  let bytes = 0;
-  for await (const chunk of createReadStream(join(folder, BASEMAP))) {
-    hash.update(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-  }
-  return [
-    { path: BASEMAP, bytes, sha256: hash.digest("hex"), mediaType: "application/vnd.pmtiles", codings: {} },
-  ];
+  return [{ ...measure(folder, BASEMAP), mediaType: "application/vnd.pmtiles", codings: {} }];
 }
 
 function refuseForeign(path: string): void {

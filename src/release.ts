@@ -19,9 +19,10 @@ import { systemCode, UserError } from "./errors.js";
 import { exportPath } from "./exports.js";
 import { type FormatName, formatNames, formats } from "./formats/index.js";
 import type { Pieces } from "./gzip.js";
-import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
+import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
 import { piecesPath } from "./pieces.js";
 import { openRanks, type Ranks } from "./ranks.js";
+import { codedMediaTypes } from "./rules.js";
 import type { Category } from "./taxonomy.js";
 
 export interface ReleaseFile {
@@ -108,14 +109,15 @@ function* assemble(
   opened: number[],
 ): Steps<Release> {
   const files = new Map<string, ReleaseFile>();
-  const sources = manifest.files.flatMap((file) => formsOfFile(file));
+  const served = manifest.files.filter(({ hostOnly }) => !hostOnly);
+  const sources = served.flatMap((file) => formsOfFile(file));
   const inMemory = chooseForMemory(sources, memory);
   const bodies = new Map<string, FileBody>();
   for (const source of sources) {
     bodies.set(source.path, yield* openBody(site, source, inMemory.has(source.path), opened));
     if (inMemory.has(source.path)) yield;
   }
-  for (const file of manifest.files) {
+  for (const file of served) {
     const plain = bodies.get(file.path) as FileBody;
     const coded: Partial<Record<Coding, FileBody>> = {};
     for (const coding of codingNames) {
@@ -131,7 +133,7 @@ function* assemble(
       };
       files.set(path, {
         path,
-        mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+        mediaType: codedMediaTypes[coding],
         plain: own,
         coded: {},
         codings: [],
@@ -146,14 +148,7 @@ function* assemble(
     });
   }
   const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
-  const manifestBody = memoryBody(manifestBytes, null, etagOf(tag, null));
-  files.set(MANIFEST, {
-    path: MANIFEST,
-    mediaType: "application/json",
-    plain: manifestBody,
-    coded: {},
-    codings: [],
-  });
+  for (const file of manifestFiles(site, manifestBytes, tag)) files.set(file.path, file);
   const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
   for (const format of formatNames) {
     if (!files.has(exportPath(null, null, format)))
@@ -178,6 +173,33 @@ function* assemble(
     },
     ...lifetime(opened),
   };
+}
+
+/** The manifest, which is not in the manifest, and its compressed forms under their own names: mirrors ask for them. */
+function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] {
+  const coded = manifestForms(site, bytes);
+  const asCoding = coded.map(
+    ({ coding, body }) => [coding, memoryBody(body, coding, etagOf(tag, coding))] as const,
+  );
+  const own = coded.map(({ coding, body }) => ({
+    path: MANIFEST + codings[coding],
+    mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+    plain: memoryBody(
+      body,
+      null,
+      etagOf(createHash("sha256").update(body).digest("base64url").slice(0, 24), null),
+    ),
+    coded: {},
+    codings: [],
+  }));
+  const plain: ReleaseFile = {
+    path: MANIFEST,
+    mediaType: "application/json",
+    plain: memoryBody(bytes, null, etagOf(tag, null)),
+    coded: Object.fromEntries(asCoding),
+    codings: coded.map(({ coding }) => coding),
+  };
+  return [plain, ...own];
 }
 
 function findPieces(

@@ -130,6 +130,18 @@ function refuseForeignFolder(path: string): void {
   );
 }
 
+/** A hidden name beside a release for what belongs to it: `.site.fetching`. */
+export function besideRelease(site: string, suffix: string): string {
+  const path = resolve(site);
+  return join(dirname(path), `.${basename(path)}.${suffix}`);
+}
+
+/** Holds a lock of its own beside a release until the returned function is called. Throws UserError `busy`. */
+export function lockBeside(site: string, suffix: string): () => void {
+  mkdirSync(dirname(resolve(site)), { recursive: true });
+  return lockFile(besideRelease(site, suffix), site);
+}
+
 /** A lock that the system drops when its holder dies: an SQLite file held in an exclusive transaction. */
 function lockFile(path: string, site: string): () => void {
   const database = new Database(path, { timeout: 0 });

@@ -24,10 +24,13 @@ export function answerEmptyTile(release: Release, path: string): Answer | null {
   return { status: 204, headers: cacheableHeaders("stable"), body: [] };
 }
 
-/** TileJSON whose relative addresses became absolute; null for any other file, and where the client named no host. */
+/**
+ * TileJSON whose relative addresses became absolute; null for any other file, and where the client named no host. Who asks
+ * for a range, as a mirror may, gets the file itself, whose hash is in the manifest.
+ */
 export function answerTileJson(release: Release, file: ReleaseFile, headers: RequestHeaders): Answer | null {
   const origin = originOf(headers);
-  if (file.path !== TILEJSON || origin === null) return null;
+  if (file.path !== TILEJSON || origin === null || headers["range"] !== undefined) return null;
   const text = bytesOf(file.plain.slice(0, file.plain.length)).toString("utf8");
   const body = Buffer.from(text.replace(`"${TILE_TEMPLATE}"`, JSON.stringify(`${origin}/${TILE_TEMPLATE}`)));
   const hash = createHash("sha256").update(body).digest("base64url").slice(0, 24);

@@ -1,7 +1,7 @@
 /** The map part of a release, on disk: tiles with their compressed forms, TileJSON, PMTiles, background. Same places, same bytes. */
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { BACKGROUND, cutBackground } from "./background.js";
@@ -11,6 +11,7 @@ import type { BBox, Provenance } from "./place.js";
 import { type ArchivedTile, gzip, writePmtiles } from "./pmtiles.js";
 import { TILEJSON, type TileFacts, tileJson, vectorLayers } from "./tilejson.js";
 import { type Tile, type TilePlace, tilePlaces } from "./tiles.js";
+import { type WrittenFile, writeText } from "./written.js";
 
 export const PMTILES = "places.pmtiles";
 const TILE_TYPE = "application/vnd.mapbox-vector-tile";
@@ -113,8 +114,6 @@ function writeArchive(
   return { path: PMTILES, ...form, mediaType: "application/vnd.pmtiles" };
 }
 
-function writeJson(folder: string, path: string, mediaType: string, value: unknown) {
-  writeFileSync(join(folder, path), `${JSON.stringify(value)}\n`);
-  const bytes = readFileSync(join(folder, path));
-  return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex"), mediaType };
+function writeJson(folder: string, path: string, mediaType: string, value: unknown): WrittenFile {
+  return writeText(folder, path, mediaType, `${JSON.stringify(value)}\n`);
 }

@@ -26,7 +26,7 @@ const LEVELS: readonly (readonly string[])[] = [
     "crc",
     "zip",
   ],
-  ["append"],
+  ["append", "written"],
   ["symbols", "png"],
   ["place"],
   ["parse", "rows", "manifest", "formats/format", "formats/properties", "formats/xml", "sources/source"],

@@ -113,7 +113,7 @@ describe("the manifest", () => {
       for (const category of [1, 2, 3, 4, 5, 6, 7])
         expect(region.categories[category]).toBe(count(region.name, category));
     }
-    for (const file of manifest.files.filter(({ path }) => path.endsWith(".geojson"))) {
+    for (const file of manifest.files.filter(({ path }) => /^exports.*\.geojson$/.test(path))) {
       const { features } = JSON.parse(readFileSync(join(release.site, file.path), "utf8")) as {
         features: unknown[];
       };

@@ -317,10 +317,33 @@ describe.skipIf(!hasProgram("jq"))("jq", () => {
 
 describe("Python", () => {
   const script = `
-import csv, io, json, sys, zipfile
+import csv, io, json, sqlite3, struct, sys, zipfile
+from xml.etree import ElementTree
+def placemarks(text):
+  for mark in ElementTree.fromstring(text).iter(KML + "Placemark"):
+    data = {one.get("name"): one.findtext(KML + "value") for one in mark.iter(KML + "Data")}
+    lon, lat = mark.findtext(KML + "Point/" + KML + "coordinates").split(",")[:2]
+    yield {"name": mark.findtext(KML + "name"), "longitude": float(lon), "latitude": float(lat), "type_lieu": data.get("type_lieu")}
+def features(collection):
+  for feature in collection["features"]:
+    lon, lat = feature["geometry"]["coordinates"][:2]
+    yield {**feature["properties"], "longitude": lon, "latitude": lat}
+def table(database):
+  for name, geom, category in database.execute("SELECT name, geom, type_lieu FROM places ORDER BY id"):
+    lon, lat = struct.unpack("<dd", geom[-16:])
+    yield {"name": name, "longitude": lon, "latitude": lat, "type_lieu": category}
+KML = "{http://www.opengis.net/kml/2.2}"
 kind, path = sys.argv[1:]
 if kind == "ndjson": rows = [json.loads(line) for line in open(path, encoding="utf-8", newline="\\n")]
 elif kind == "json": rows = json.load(open(path, encoding="utf-8"))
+elif kind == "geojson": rows = list(features(json.load(open(path, encoding="utf-8"))))
+elif kind == "kml": rows = list(placemarks(open(path, "rb").read()))
+elif kind == "document": rows = list(placemarks(zipfile.ZipFile(path).read("doc.kml")))
+elif kind == "gpkg":
+  database = sqlite3.connect(path)
+  assert database.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+  assert database.execute("PRAGMA foreign_key_check").fetchall() == []
+  rows = list(table(database))
 elif kind == "kmz":
   archive = zipfile.ZipFile(path)
   assert archive.testzip() is None
@@ -329,17 +352,32 @@ else: rows = list(csv.DictReader(open(path, encoding="utf-8-sig", newline=""), d
 print(json.dumps(rows))`;
   const hasPython = hasPythonModule("json");
 
-  test.skipIf(!hasPython).each(["json", "ndjson"] as const)("sees every record in %s", (format) => {
+  const seenBy = (kind: string, set: SetName, format: FileFormatName | "gpkg"): Seen[] =>
+    JSON.parse(python(script, kind, fileOf(set, format))).map((row: Row) => ({
+      name: row.name,
+      lon: row.longitude,
+      lat: row.latitude,
+      category: categoryOfNumber(row.type_lieu),
+    }));
+
+  test
+    .skipIf(!hasPython)
+    .each([
+      ["json", "json"],
+      ["ndjson", "ndjson"],
+      ["geojson", "geojson"],
+      ["geojson", "compact.geojson"],
+      ["kml", "kml"],
+      ...kmlNames.slice(1).map((format) => ["document", format] as const),
+      ["gpkg", "gpkg"],
+    ] as const)("sees every place, as %s, in %s", (kind, format) => {
     for (const set of setNames) {
-      const rows = JSON.parse(python(script, format, fileOf(set, format)));
-      expect(
-        rows.map(({ name, longitude: lon, latitude: lat, type_lieu: category }: Row) => ({
-          name,
-          lon,
-          lat,
-          category,
-        })),
-      ).toEqual(expected(set));
+      const inOrder = expected(set, format === "compact.geojson" ? 5 : 7);
+      const byId = sets[set].places
+        .map(({ id }, index) => ({ id, seen: inOrder[index] }))
+        .sort((one, other) => one.id - other.id);
+      const wanted = format === "gpkg" ? byId.map(({ seen }) => seen) : inOrder;
+      expect(seenBy(kind, set, format)).toEqual(wanted);
     }
   });
 

@@ -235,6 +235,8 @@ describe("a release with tiles", () => {
     expect(JSON.parse(behindProxy.text).tiles).toEqual(["https://huts.example.org/tiles/{z}/{x}/{y}.pbf"]);
     const again = await ask(`${server.address}/tiles.json`, { "If-None-Match": String(headers.etag) });
     expect(again.status).toBe(304);
+    const stored = await ask(`${server.address}/tiles.json`, { Range: "bytes=0-" });
+    expect([stored.status, stored.body]).toEqual([206, readFileSync(join(site, "tiles.json"))]);
     const evil = await ask(`${server.address}/tiles.json`, { Host: 'x"/><script>' });
     expect(evil.text).not.toContain("<script>");
   });

@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type BuildReport, build } from "../build.js";
+import { type HostName, hostNames } from "../hosts.js";
 import type { Reporter } from "../reporter.js";
 import { DEFAULT_MAX_ZOOM } from "../tiles.js";
 import { action, formatBytes, formatCount, options } from "./command.js";
@@ -16,6 +17,8 @@ export interface BuildFlags {
   readonly tiles?: boolean;
   readonly baseUrl?: string;
   readonly basemap?: string;
+  readonly host?: HostName;
+  readonly api?: string;
 }
 
 export function addBuild(program: Command): void {
@@ -38,12 +41,23 @@ export function addBuild(program: Command): void {
       ).argParser(parseAddress),
     )
     .option("--basemap <file>", "a PMTiles file in the Protomaps layout, drawn below the places")
+    .addOption(
+      new Option("--host <name>", "add what a static host needs to serve the release right")
+        .choices(hostNames)
+        .default("none"),
+    )
+    .addOption(
+      new Option("--api <address>", "a server's api.php that the host hands requests on to").argParser(
+        parseApi,
+      ),
+    )
     .addHelpText(
       "after",
       `
 Examples:
   shelters build --site /srv/shelters
-  shelters build --base-url https://huts.example.org --basemap pyrenees.pmtiles`,
+  shelters build --base-url https://huts.example.org --basemap pyrenees.pmtiles
+  shelters build --host cloudflare --api https://api.example.org/api.php`,
     )
     .action(action(runBuild));
 }
@@ -57,7 +71,17 @@ const stages = {
 
 /** Builds and reports. */
 export async function runBuild(
-  { database, site, brotli = true, maxZoom = DEFAULT_MAX_ZOOM, tiles = true, baseUrl, basemap }: BuildFlags,
+  {
+    database,
+    site,
+    brotli = true,
+    maxZoom = DEFAULT_MAX_ZOOM,
+    tiles = true,
+    baseUrl,
+    basemap,
+    host = "none",
+    api,
+  }: BuildFlags,
   reporter: Reporter,
 ): Promise<BuildReport> {
   const started = performance.now();
@@ -66,6 +90,8 @@ export async function runBuild(
     site,
     brotli,
     map: { maxZoom: tiles ? maxZoom : null, baseUrl: baseUrl ?? null, basemap: basemap ?? null },
+    host,
+    api: api ?? null,
     onProgress: (stage, done, of) =>
       reporter.step(`${stages[stage]}: ${formatCount(done)} of ${formatCount(of)}`),
   });
@@ -88,4 +114,12 @@ function parseZoom(text: string): number {
 function parseAddress(text: string): string {
   if (/^https?:\/\/[^\s?#]+$/.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError("An address begins with http:// or https:// and has no query.");
+}
+
+function parseApi(text: string): string {
+  // It goes into files of the host: nothing in it may end a line or a string there.
+  if (/^https?:\/\/[A-Za-z0-9.:[\]-]+\/[A-Za-z0-9._~/-]*$/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError(
+    "An address such as https://api.example.org/api.php, without a question mark.",
+  );
 }

@@ -6,6 +6,8 @@ import { gatherMetrics, serveMetrics } from "../metrics.js";
 import type { Reporter } from "../reporter.js";
 import { type Served, startWorkers } from "../workers.js";
 import { action, formatCount, options } from "./command.js";
+import { addMirrorOptions, type MirrorFlags } from "./mirroring.js";
+import { haveCopy, MIRRORED_SITE, renew, showLan } from "./refuge.js";
 
 export interface ServeFlags {
   readonly site: string;
@@ -17,25 +19,41 @@ export interface ServeFlags {
   readonly accessLog?: string;
   readonly metricsPort?: number;
   readonly metricsHost: string;
+  /** Address or folder of the release to keep a fresh copy of. */
+  readonly mirror?: string;
+  readonly lan?: boolean;
+  readonly wifi?: string;
 }
 
 export function addServe(program: Command): void {
-  addServingOptions(
+  const command = addServingOptions(
     program
       .command("serve")
       .description("serve a release: its files, and /api.php")
       .addOption(options.site())
+      .option(
+        "--mirror <source>",
+        `serve a copy of this release and keep it fresh; default of --site: ${MIRRORED_SITE}`,
+      )
+      .option("--lan", "for a local network: every address, a QR code, and a sheet of paper to print")
+      .option("--wifi <name>", "name of the Wi-Fi, for the sheet")
       .addHelpText(
         "after",
         `
 Examples:
   shelters serve --host 0.0.0.0 --port 8080
+  shelters serve --lan --wifi "Refuge"
+  shelters serve --mirror https://example.org/shelters/ --every 6h
   shelters serve --workers 4 --trust-proxy --access-log /var/log/shelters/access.log --metrics-port 9090
 
 /healthz says that it answers, of which generation, and how old the data are. SIGTERM ends it when the answers in flight
 are sent; SIGHUP opens the access log anew.`,
       ),
-  ).action(action(runServe));
+  );
+  addMirrorOptions(command).action((flags: ServeFlags & MirrorFlags, given: Command) => {
+    const isDefault = flags.mirror !== undefined && given.getOptionValueSource("site") === "default";
+    return action(runServe)(isDefault ? { ...flags, site: MIRRORED_SITE } : flags, given);
+  });
 }
 
 /** The options of a command that serves. */
@@ -52,7 +70,9 @@ export function addServingOptions(command: Command): Command {
 }
 
 /** Serves until SIGINT or SIGTERM. */
-export async function runServe(flags: ServeFlags, reporter: Reporter): Promise<void> {
+export async function runServe(given: ServeFlags & Partial<MirrorFlags>, reporter: Reporter): Promise<void> {
+  const flags = given.lan === true ? { ...given, host: "0.0.0.0" } : given;
+  const hadCopy = flags.mirror !== undefined && (await haveCopy(flags.mirror, flags, reporter));
   const serving = await startServing(flags, (line) => reporter.line(line));
   const { address, generation, date, count } = serving.served;
   reporter.line(`Serving ${formatCount(count)} places, data of ${date}, at ${address}
@@ -61,6 +81,7 @@ Try:
   curl '${address}/api.php?format=json&limit=3'
   curl '${address}/api.php?format=gpx&bbox=-0.5,42.6,0.5,43&type_lieu=5'
 Stop with Ctrl+C.`);
+  if (flags.lan === true) showLan(flags, Number(new URL(address).port || 80), reporter);
   const metrics = await startMetrics(flags, serving.metricsText);
   if (metrics !== null) reporter.line(`Metrics at ${metrics.address}`);
   reporter.result({
@@ -71,7 +92,10 @@ Stop with Ctrl+C.`);
     ...(metrics !== null && { metrics: metrics.address }),
   });
   process.on("SIGHUP", serving.reopenLogs);
+  const stopped = new AbortController();
+  if (flags.mirror !== undefined) void renew(flags.mirror, flags, hadCopy, stopped.signal, reporter);
   await untilStopped();
+  stopped.abort(new Error("stopped"));
   metrics?.close();
   await serving.close();
   // What is left (the listening port of --workers, a log that is being flushed) has no work to do.
@@ -110,7 +134,7 @@ async function startMetrics({ metricsHost, metricsPort }: ServeFlags, text: () =
 }
 
 /** Waits for SIGINT or SIGTERM. A second signal does not wait for the answers in flight. */
-async function untilStopped(): Promise<void> {
+export async function untilStopped(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => {

@@ -13,7 +13,8 @@ import { action, options } from "./command.js";
 import { runPull } from "./pull.js";
 import { addServingOptions, runServe, type ServeFlags } from "./serve.js";
 
-type StartFlags = BuildFlags & ServeFlags;
+type Places = Pick<BuildFlags, "database" | "site">;
+type StartFlags = Places & ServeFlags;
 
 export function addStart(program: Command): void {
   addServingOptions(
@@ -29,12 +30,12 @@ export function addStart(program: Command): void {
 async function runStart(flags: StartFlags, reporter: Reporter): Promise<void> {
   if (!existsSync(flags.database)) await runPull({ database: flags.database }, reporter);
   settle(flags.site);
-  if (!isCurrent(flags)) await runBuild(flags, reporter);
+  if (!isCurrent(flags)) await runBuild({ database: flags.database, site: flags.site }, reporter);
   await runServe(flags, reporter);
 }
 
 /** Whether the release holds what the database holds, written by this program. */
-function isCurrent({ database, site }: BuildFlags): boolean {
+function isCurrent({ database, site }: Places): boolean {
   const store = openStore(database);
   try {
     return readManifest(site).manifest.generation === generationOf(store);

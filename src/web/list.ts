@@ -39,7 +39,7 @@ export function createList(options: {
     const { listed, say, choice, total, isMapped, language } = next;
     const n = listed.length.toLocaleString(language);
     const isSearch = choice.search.trim() !== "" || !isMapped;
-    status.textContent = `${say(isSearch ? "found" : "inView", { n })} ${say("ofAll", { n: total.toLocaleString(language) })}`;
+    status.textContent = say(isSearch ? "found" : "inView", { n, m: total.toLocaleString(language) });
     const focused =
       document.activeElement instanceof HTMLElement ? document.activeElement.dataset["id"] : undefined;
     rows.replaceChildren(...listed.slice(0, shown).map((one) => row(one, next, options.onPick)));

@@ -59,6 +59,7 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
     countries: await countryNames(base, options.language),
     topographic: null,
     basemap: facts.hasBasemap ? await loadBasemap(maplibre, themeNow()) : [],
+    hasLand: false,
     filter: null,
     selected: null,
   };
@@ -92,6 +93,9 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
   dark.addEventListener("change", async () => {
     const theme = themeNow();
     change({ theme, basemap: facts.hasBasemap ? await loadBasemap(maplibre, theme) : [] });
+  });
+  map.on("sourcedata", ({ sourceId, isSourceLoaded }) => {
+    if (sourceId === "ground" && isSourceLoaded && !state.hasLand) change({ hasLand: true });
   });
   map.on("moveend", options.onMove);
   pickOnClick(map, options.onPick);

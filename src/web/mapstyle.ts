@@ -20,6 +20,8 @@ export interface StyleOptions {
   readonly topographic: { readonly address: string; readonly credit: string } | null;
   /** Layers of the operator's basemap, drawn in the place of the background. */
   readonly basemap: readonly LayerSpecification[];
+  /** Whether the land is there to be drawn: before that, all would look like sea. */
+  readonly hasLand: boolean;
   readonly filter: FilterSpecification | null;
   readonly selected: number | null;
 }
@@ -58,13 +60,17 @@ const category: ExpressionSpecification = ["coalesce", ["get", "type_lieu"], 0];
 
 /** The whole style, made anew for each change: the map applies what differs. */
 export function styleOf(options: StyleOptions): StyleSpecification {
-  const { base, maxZoom, topographic, basemap, theme } = options;
+  const { base, maxZoom, topographic, basemap, theme, hasLand } = options;
   const paper = palettes[theme];
   const ground: LayerSpecification[] =
     basemap.length > 0
       ? [...basemap]
       : [
-          { id: "water", type: "background", paint: { "background-color": paper.water } },
+          {
+            id: "water",
+            type: "background",
+            paint: { "background-color": hasLand ? paper.water : paper.land },
+          },
           ...groundLayers(options),
         ];
   return {

@@ -94,14 +94,16 @@ describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not insta
     const { page, faults, context } = await openPage(browser, server.address);
     await drawn(page);
     expect(await idsOnMap(page)).toHaveLength(118);
-    expect(await page.textContent(".status")).toBe("118 in view of 118");
+    expect(await page.textContent(".status")).toBe("In view: 118 of 118");
     await page.click('[data-category="7"]');
     await page.waitForFunction(() => document.querySelectorAll("#list button").length === 3);
     await drawn(page);
     expect(await idsOnMap(page)).toHaveLength(3);
     await page.click('[data-category="7"]');
     await page.selectOption("#region", "Andorre");
-    await page.waitForFunction(() => !document.querySelector(".status")?.textContent?.startsWith("118"));
+    await page.waitForFunction(
+      () => !document.querySelector(".status")?.textContent?.startsWith("In view: 118"),
+    );
     await drawn(page);
     const listed = await page.$$eval("#list button", (rows) =>
       rows.map((row) => Number(row.getAttribute("data-id"))),
@@ -206,7 +208,7 @@ describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not insta
     await page.waitForSelector(".why-not");
     expect(await page.textContent(".why-not")).toContain("WebGL");
     await page.fill("#search", "coma pedrosa");
-    expect(await page.textContent(".status")).toBe("1 found of 118");
+    expect(await page.textContent(".status")).toBe("Found: 1 of 118");
     await page.click("#open-downloads");
     const answer = await ask(`${server.address}/api.php?format=geojson`);
     const saved = JSON.parse(await save(page, "geojson"));
