@@ -103,7 +103,7 @@ function pullOptions(
 ): PullOptions {
   const { title, attribution, license, date, timeout, deadline } = flags;
   const said = { title, attribution, license, date };
-  const finished = new Map<string, number>();
+  const finished = new Map<string, number | null>();
   return {
     from,
     database,

@@ -12,15 +12,23 @@ const shown = {
   bar: 20, // characters
 } as const;
 
-/** One line while a service is asked: a bar over the requests, what is asked for now, and what each region brought. */
-export function requestLine(event: RequestEvent, finished: Map<string, number>): string {
-  if (event.records !== null && event.region !== null) finished.set(event.region, event.records);
+/** While a service is asked: a bar over all requests, what is asked for now, and a bar for each region. */
+export function requestLine(event: RequestEvent, finished: Map<string, number | null>): string {
+  if (event.region !== null) finished.set(event.region, event.records ?? finished.get(event.region) ?? null);
   const done = event.records === null ? event.number - 1 : event.number;
-  const filled = Math.round((Math.min(done, event.of) / event.of) * shown.bar);
-  const bar = "█".repeat(filled) + "░".repeat(shown.bar - filled);
   const now = event.records === null ? event.label : `${event.label}: ${formatCount(event.records)}`;
-  const regions = [...finished].map(([region, count]) => `  ${region} ${formatCount(count)}`);
-  return [`${bar} ${done} of ${event.of} requests, ${now}`, ...regions].join("\n");
+  const width = Math.max(0, ...[...finished.keys()].map((region) => region.length));
+  const regions = [...finished].map(([region, count]) =>
+    `  ${region.padEnd(width)}  ${bar(count === null ? 0 : 1)} ${count === null ? "" : formatCount(count)}`.trimEnd(),
+  );
+  return [`${bar(Math.min(1, done / event.of))} ${done} of ${event.of} requests, ${now}`, ...regions].join(
+    "\n",
+  );
+}
+
+function bar(share: number): string {
+  const filled = Math.round(share * shown.bar);
+  return "█".repeat(filled) + "░".repeat(shown.bar - filled);
 }
 
 /** The whole report. */
@@ -65,10 +73,13 @@ function more(count: number, named: number): string[] {
 function groupTable(groups: readonly CountedGroup[]): string[] {
   const regions = [...new Set(groups.map(({ region }) => region))];
   const columns = [...categoryNumbers, null];
+  const isFirst = groups.every(({ before }) => before === 0);
   const cell = (chosen: readonly CountedGroup[]): string => {
     const count = chosen.reduce((sum, group) => sum + group.count, 0);
     const before = chosen.reduce((sum, group) => sum + group.before, 0);
-    return count === before ? formatCount(count) : `${formatCount(count)} (${formatCount(before)})`;
+    return count === before || isFirst
+      ? formatCount(count)
+      : `${formatCount(count)} (${formatCount(before)})`;
   };
   const row = (label: string, of: readonly CountedGroup[]): string[] => [
     label,

@@ -221,6 +221,14 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   return Object.assign(upstream, { address: `http://127.0.0.1:${port}/api.php` });
 }
 
+const sortedLists = new WeakMap<readonly TruePlace[], readonly TruePlace[]>();
+
+function inHiddenOrder(places: readonly TruePlace[]): readonly TruePlace[] {
+  const sorted = sortedLists.get(places) ?? [...places].sort(byHiddenKey);
+  sortedLists.set(places, sorted);
+  return sorted;
+}
+
 function select(places: readonly TruePlace[], query: URLSearchParams, options: UpstreamOptions): TruePlace[] {
   const {
     knowsRegions = true,
@@ -229,16 +237,14 @@ function select(places: readonly TruePlace[], query: URLSearchParams, options: U
     cap = Number.POSITIVE_INFINITY,
   } = options;
   const [region, category] = [query.get("region"), query.get("type_lieu")];
-  const chosen = places.filter(
+  const chosen = inHiddenOrder(places).filter(
     (place) =>
       (!knowsRegions || region === null || place.regions.includes(region)) &&
       (!knowsCategories || category === null || String(place.category) === category),
   );
   const offset = knowsPages ? Number(query.get("offset") ?? 0) : 0;
   const limit = Math.min(knowsPages ? Number(query.get("limit") ?? 20_000) : cap, cap);
-  return cap === Number.POSITIVE_INFINITY && !knowsPages
-    ? chosen
-    : chosen.sort(byHiddenKey).slice(offset, offset + limit);
+  return cap === Number.POSITIVE_INFINITY && !knowsPages ? chosen : chosen.slice(offset, offset + limit);
 }
 
 function sendRight(
