@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "../src/store.js";
+import { openStore } from "../src/store/store.js";
 import { startUpstream, type Upstream } from "../test/setup/upstream.js";
 
 const PAGE = 20_000; // places of one answer: what the contract allows
