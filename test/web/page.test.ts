@@ -202,6 +202,27 @@ describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not insta
     await context.close();
   });
 
+  test("an operator's basemap is read from the release itself, by ranges", async () => {
+    const folder = temporaryFolder();
+    const database = join(folder, "places.sqlite");
+    await pull({ from: "data/places.csv", database, force: false, about: {}, onProgress: () => {} });
+    // Any archive will do; ours has a layer `places` with names, as basemaps have.
+    const map = { basemap: join(site, "places.pmtiles") };
+    await build({ database, site: join(folder, "site"), map, onProgress: () => {} });
+    const mapped = await serve(join(folder, "site"));
+    const { page, context, faults } = await openPage(browser, mapped.address);
+    await drawn(page);
+    const read = await page.evaluate(() => {
+      const holder = document.querySelector("#map") as unknown as {
+        maplibre: { querySourceFeatures(source: string, options: object): unknown[] };
+      };
+      return holder.maplibre.querySourceFeatures("basemap", { sourceLayer: "places" }).length;
+    });
+    expect(read).toBeGreaterThan(100);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   test("without WebGL the page says so, and list, search and downloads stay", async () => {
     const blind = await startChromium(chromium ?? "", false);
     const { page } = await openPage(blind, server.address);
