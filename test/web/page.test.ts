@@ -37,7 +37,13 @@ test("the first load without tiles is lighter than 450 KB", () => {
     "page.json",
     "index.json",
   ];
-  const map = ["maplibre-gl.mjs", "maplibre-gl-worker.mjs", "maplibre-gl.css", "background.json"];
+  const map = [
+    "mapstyle.js",
+    "maplibre-gl.mjs",
+    "maplibre-gl-worker.mjs",
+    "maplibre-gl.css",
+    "background.json",
+  ];
   const { files } = readManifest(site).manifest;
   const sizes = [...loaded, ...map].map(
     (path) => files.find((file) => file.path === path)?.codings.br?.bytes,
