@@ -6,12 +6,20 @@ import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
 import { FetchSource, PMTiles, zxyToTileId } from "pmtiles";
 import { beforeAll, describe, expect, test } from "vitest";
+<<<<<<< HEAD
 import { build } from "../src/build/build.js";
 import { tileId } from "../src/map/pmtiles.js";
 import { type Tile, type TilePlace, tilePlaces } from "../src/map/tiles.js";
 import { readManifest } from "../src/release/manifest.js";
+=======
+import { build } from "../src/build.js";
+import { readManifest } from "../src/manifest.js";
+import { tileId } from "../src/pmtiles.js";
+import { type Tile, type TilePlace, tilePlaces } from "../src/tiles.js";
+import { startTiles } from "../src/tilework.js";
+>>>>>>> issue5
 import { runCli } from "./setup/cli.js";
-import { digestsBelow, temporaryFolder } from "./setup/folders.js";
+import { digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
 import { ask } from "./setup/http.js";
 import { madePlaces } from "./setup/madeplaces.js";
 import { about, pullRecords } from "./setup/release.js";
@@ -310,6 +318,26 @@ describe("a release with tiles", () => {
       expect((await runCli(["build", "--database", database, "--site", low, ...wrong])).code).toBe(2);
     const foreign = await runCli(["build", "--database", database, "--site", low, "--basemap", "README.md"]);
     expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining("no PMTiles archive")]);
+  });
+
+  test("is not made of two data sets when a pull ends in the middle of the build", async () => {
+    const { title, attribution, license, date } = about;
+    const facts = { title, attribution, license, date, generation: "0", bbox: null };
+    const options = { maxZoom: 2, baseUrl: null };
+    const task = {
+      database,
+      folder: temporaryFolder(),
+      contentHash: "of other places",
+      about: facts,
+      options,
+    };
+    const work = startTiles(task, () => {});
+    await expect(work.done).rejects.toMatchObject({
+      code: "busy",
+      message: expect.stringContaining("build again"),
+    });
+    await work.stop();
+    expect(filesBelow(task.folder)).toEqual([]);
   });
 
   test("carries an operator's basemap as it is", async () => {

@@ -71,6 +71,24 @@ function* tilesBelow(
   mostBytes: number,
 ): Generator<Tile> {
   const last = Math.min(maxZoom, root.z + defaults.levels);
+  const cells = yield* levelsBelow(root, points, last, mostBytes);
+  if (last === maxZoom) return;
+  for (const cell of cells)
+    yield* tilesBelow(
+      cell,
+      points.filter((point) => isNear(point, cell)),
+      maxZoom,
+      mostBytes,
+    );
+}
+
+/** A few levels, from an index that is dropped before the next one is made; gives the cells of the last level. */
+function* levelsBelow(
+  root: TileCoordinate,
+  points: readonly Projected[],
+  last: number,
+  mostBytes: number,
+): Generator<Tile, TileCoordinate[]> {
   const index = indexOf(points, last);
   const inCell = index.tileCoords.filter(
     ({ z, x, y }) =>
@@ -89,14 +107,7 @@ function* tilesBelow(
     });
     yield { ...coordinate, ...encodeWithin(spots, coordinate.z, mostBytes) };
   }
-  if (last === maxZoom) return;
-  for (const cell of cells)
-    yield* tilesBelow(
-      cell,
-      points.filter((point) => isNear(point, cell)),
-      maxZoom,
-      mostBytes,
-    );
+  return cells;
 }
 
 function byCoordinate(a: TileCoordinate, b: TileCoordinate): number {

@@ -37,7 +37,13 @@ test("the first load without tiles is lighter than 450 KB", () => {
     "page.json",
     "index.json",
   ];
-  const map = ["maplibre-gl.mjs", "maplibre-gl-worker.mjs", "maplibre-gl.css", "background.json"];
+  const map = [
+    "mapstyle.js",
+    "maplibre-gl.mjs",
+    "maplibre-gl-worker.mjs",
+    "maplibre-gl.css",
+    "background.json",
+  ];
   const { files } = readManifest(site).manifest;
   const sizes = [...loaded, ...map].map(
     (path) => files.find((file) => file.path === path)?.codings.br?.bytes,
@@ -198,6 +204,27 @@ describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not insta
     await page.click("#list button");
     await page.waitForSelector("#card:not([hidden])");
     expect(await seriousFindings(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("an operator's basemap is read from the release itself, by ranges", async () => {
+    const folder = temporaryFolder();
+    const database = join(folder, "places.sqlite");
+    await pull({ from: "data/places.csv", database, force: false, about: {}, onProgress: () => {} });
+    // Any archive will do; ours has a layer `places` with names, as basemaps have.
+    const map = { basemap: join(site, "places.pmtiles") };
+    await build({ database, site: join(folder, "site"), map, onProgress: () => {} });
+    const mapped = await serve(join(folder, "site"));
+    const { page, context, faults } = await openPage(browser, mapped.address);
+    await drawn(page);
+    const read = await page.evaluate(() => {
+      const holder = document.querySelector("#map") as unknown as {
+        maplibre: { querySourceFeatures(source: string, options: object): unknown[] };
+      };
+      return holder.maplibre.querySourceFeatures("basemap", { sourceLayer: "places" }).length;
+    });
+    expect(read).toBeGreaterThan(100);
     expect(faults).toEqual([]);
     await context.close();
   });
