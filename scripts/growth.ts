@@ -10,7 +10,7 @@ import { shown, table } from "./table.js";
 import { startShelters } from "./workloads.js";
 
 const PLOT = "scripts/growth.svg";
-const MEMORY = "640M"; // the whole GeoJSON export of a million places, and its pieces
+const MEMORY = "512M"; // the whole GeoJSON export of a million places fits
 
 interface Point {
   readonly count: number;
