@@ -22,7 +22,7 @@ import { benchServing } from "./workloads.js";
 
 const { values } = parseArgs({
   options: {
-    places: { type: "string", default: "5000,100000" },
+    places: { type: "string" },
     quick: { type: "boolean", default: false },
     peers: { type: "boolean", default: false },
     growth: { type: "boolean", default: false },
@@ -32,14 +32,16 @@ const { values } = parseArgs({
   },
 });
 
-const sizes = values.places.split(",").map(Number);
+const sizes = (values.places ?? (values.growth ? "5000,50000,250000,1000000" : "5000,100000"))
+  .split(",")
+  .map(Number);
 const pace = values.quick ? { rounds: 1, seconds: 1 } : { rounds: 3, seconds: 1 };
 const work = values.work;
 mkdirSync(work, { recursive: true });
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 try {
   say(`${new Date().toISOString().slice(0, 10)}, ${describeMachine()}; ${pinning}; load by ${tool}.\n`);
-  if (values.growth) await measureGrowth(work, say);
+  if (values.growth) await measureGrowth(work, sizes, say);
   else if (values.blocks) await compareBlockSizes(work, sizes, say);
   else if (values.peers) await benchPeers(work, sizes, pace, say);
   else {

@@ -88,7 +88,11 @@ function startMapServer(folder: string, { site }: BuiltSize): ChildProcess {
     stdio: "ignore",
   });
   writeFileSync(join(folder, "places.map"), mapFile(table));
-  return launch(["spawn-fcgi", "-n", "-s", join(folder, "map.sock"), "--", MAPSERV]);
+  // MapServer 8 answers nothing without a configuration, be it an empty one.
+  const config = join(folder, "mapserver.conf");
+  writeFileSync(config, "CONFIG\n  ENV\n  END\nEND\n");
+  const server = ["spawn-fcgi", "-n", "-s", join(folder, "map.sock"), "--", MAPSERV];
+  return launch(["env", `MAPSERVER_CONFIG_FILE=${config}`, ...server]);
 }
 
 function mapFile(table: string): string {

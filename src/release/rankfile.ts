@@ -11,12 +11,13 @@ const SCHEMA_VERSION = 1;
 // "shlr": the database of a release, not the one that pull writes.
 const APPLICATION_ID = 0x73686c72;
 
+const TREE = "CREATE VIRTUAL TABLE block USING rtree_i32(id, west, east, south, north)";
+
 const SCHEMA = `
   CREATE TABLE region (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   CREATE TABLE ranks (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE envelope (format TEXT, region INTEGER, category INTEGER, prologue BLOB NOT NULL, epilogue BLOB NOT NULL,
     PRIMARY KEY (format, region, category)) WITHOUT ROWID;
-  CREATE VIRTUAL TABLE block USING rtree_i32(id, west, east, south, north);
 `;
 
 /** Region id and category number that stand for "none" in a place and for "all" in an envelope. */
@@ -59,6 +60,7 @@ export function createRanks(path: string, count: number, regions: readonly strin
   database.pragma("synchronous = OFF");
   database.exec("BEGIN");
   database.exec(SCHEMA);
+  database.exec(TREE);
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${SCHEMA_VERSION}`);
   const regionIds = new Map(regions.map((name, index) => [name, index + 1]));
@@ -137,12 +139,14 @@ export interface RankFile {
 }
 
 /**
- * Opens the database from its bytes: it is held in memory, so a query costs no system call and no file stays open.
+ * Opens the database from its bytes. What a query needs is held in memory, arrays and R*Tree, so that it costs no system
+ * call, no file stays open, and the rest is let go.
  * Throws UserError `damaged` for a foreign, damaged or newer database.
  */
 export function readRankFile(bytes: Buffer, name: string): RankFile {
   const database = openDatabase(bytes, name);
   const readArray = database.prepare<[string], Buffer>("SELECT data FROM ranks WHERE name = ?").pluck();
+  const isThere = database.prepare<[string], number>("SELECT 1 FROM ranks WHERE name = ?").pluck();
   const buffer = (key: string): ArrayBuffer => {
     const data = readArray.get(key);
     if (data === undefined) throw new UserError("damaged", `${name} lacks ${key}: build the release again.`);
@@ -154,7 +158,7 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
   );
   const pieces = new Map(
     formatNames
-      .filter((format) => readArray.get(`pieces.${format}`) !== undefined)
+      .filter((format) => isThere.get(`pieces.${format}`) !== undefined)
       .map((format) => [
         format,
         {
@@ -163,24 +167,41 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
         },
       ]),
   );
-  const envelopes = readEnvelopes(database);
-  const meeting = database
-    .prepare<[number, number, number, number], number>(
-      "SELECT id FROM block WHERE east >= ? AND west <= ? AND north >= ? AND south <= ?",
-    )
-    .pluck();
-  return {
+  const file = {
     regions: database.prepare<[], string>("SELECT name FROM region ORDER BY id").pluck().all(),
     lon: new Int32Array(buffer("lon")),
     lat: new Int32Array(buffer("lat")),
     category: new Uint8Array(buffer("category")),
     region: new Uint16Array(buffer("region")),
+  };
+  const envelopes = readEnvelopes(database);
+  const tree = copyTree(database);
+  database.close();
+  const meeting = tree
+    .prepare<[number, number, number, number], number>(
+      "SELECT id FROM block WHERE east >= ? AND west <= ? AND north >= ? AND south <= ?",
+    )
+    .pluck();
+  return {
+    ...file,
     offsets: (format) => offsets.get(format) as Float64Array,
     pieces: (format) => pieces.get(format),
     envelope: (format, region, category) => envelopes.get(`${format}/${region}/${category}`),
     blocksMeeting: ({ west, east, south, north }) => meeting.all(west, east, south, north),
-    close: () => database.close(),
+    close: () => tree.close(),
   };
+}
+
+/** The R*Tree by itself, in memory. */
+function copyTree(database: Database.Database): Database.Database {
+  const tree = new Database(":memory:");
+  tree.exec(TREE);
+  const insert = tree.prepare("INSERT INTO block VALUES (?, ?, ?, ?, ?)");
+  const rows = database.prepare<[], number[]>("SELECT * FROM block ORDER BY id").raw();
+  tree.exec("BEGIN");
+  for (const row of rows.iterate()) insert.run(...row);
+  tree.exec("COMMIT");
+  return tree;
 }
 
 function openDatabase(bytes: Buffer, name: string): Database.Database {
