@@ -6,18 +6,11 @@ import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
 import { FetchSource, PMTiles, zxyToTileId } from "pmtiles";
 import { beforeAll, describe, expect, test } from "vitest";
-<<<<<<< HEAD
 import { build } from "../src/build/build.js";
 import { tileId } from "../src/map/pmtiles.js";
 import { type Tile, type TilePlace, tilePlaces } from "../src/map/tiles.js";
+import { startTiles } from "../src/map/tilework.js";
 import { readManifest } from "../src/release/manifest.js";
-=======
-import { build } from "../src/build.js";
-import { readManifest } from "../src/manifest.js";
-import { tileId } from "../src/pmtiles.js";
-import { type Tile, type TilePlace, tilePlaces } from "../src/tiles.js";
-import { startTiles } from "../src/tilework.js";
->>>>>>> issue5
 import { runCli } from "./setup/cli.js";
 import { digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
 import { ask } from "./setup/http.js";
