@@ -13,6 +13,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { compareBlockSizes } from "./blocksizes.js";
+import { formatTable } from "./formatcost.js";
 import { measureGrowth } from "./growth.js";
 import { tool } from "./load.js";
 import { describeMachine, pinning } from "./machine.js";
@@ -48,6 +49,7 @@ try {
     const built = [];
     for (const count of sizes) built.push(await buildSize(work, count));
     say(`${stageTable(built)}\n`);
+    for (const one of built) say(`${formatTable(one)}\n`);
     for (const one of built) say(`${await benchServing(one, pace)}\n`);
   }
 } finally {
