@@ -73,7 +73,7 @@ describe("the symbols", () => {
       // Of 255: edges differ by a shade, nothing else.
       expect(difference / (64 * 64 * 3)).toBeLessThan(4);
       expect(alpha(ours, 0)).toBe(0);
-      expect(alpha(ours, 32 * 64 + 2)).toBe(1);
+      expect(alpha(ours, 32 * 64 + 4)).toBe(1);
     },
   );
 });
