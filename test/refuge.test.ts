@@ -108,7 +108,7 @@ describe("on a local network", () => {
     await mirrorInto(copy, site);
     const { address, process, ended } = await startServing(["serve", "--lan", "--site", copy]);
     const port = Number(new URL(address).port);
-    for (const own of ["http://127.0.0.1:" + port, ...lanAddresses(port)])
+    for (const own of [`http://127.0.0.1:${port}`, ...lanAddresses(port)])
       expect((await fetch(new URL("manifest.json", own))).status).toBe(200);
     expect(existsSync(join(folder, "site-sheet.html"))).toBe(lanAddresses(port).length > 0);
     process.kill("SIGTERM");
