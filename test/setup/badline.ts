@@ -16,7 +16,7 @@ export interface Faults {
   readonly delay?: number;
 }
 
-export interface Proxy {
+export interface BadLine {
   readonly address: string;
   /** Bytes that went by, in both directions. */
   readonly bytes: () => number;
@@ -28,7 +28,7 @@ export interface Proxy {
 }
 
 /** A line to a server at `target`. */
-export async function startProxy(target: string, faults: Faults = {}, seed = 1): Promise<Proxy> {
+export async function startProxy(target: string, faults: Faults = {}, seed = 1): Promise<BadLine> {
   const { hostname, port } = new URL(target);
   const state = { faults, bytes: 0, connections: 0, sinceFlip: 0, random: randomOf(seed) };
   const sockets = new Set<Socket>();
