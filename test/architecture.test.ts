@@ -62,8 +62,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ["observe"],
   ["accesslog", "metrics"],
   ["sign", "lan", "mirrororigin", "mirrorcache", "packreadme"],
-  ["mirrorrun", "mirrorplan", "mirrormeter", "mirrorapply", "mirrorfolder", "mirrorhttp"],
-  ["mirrorfetch", "mirrorrebuild", "mirroroffer", "mirrorstock", "mirrorbring", "pack"],
+  ["mirrorrun", "mirrorask", "mirrorplan", "mirrormeter", "mirrorapply", "mirrorfolder", "mirrorhttp"],
+  ["mirrorforms", "mirrorfetch", "mirrorrebuild", "mirroroffer", "mirrorstock", "mirrorbring", "pack"],
   ["server", "mirror"],
   ["mirrorevery"],
   ["instance"],
@@ -76,7 +76,7 @@ const LEVELS: readonly (readonly string[])[] = [
 const SHARED_PACKAGES: Readonly<Record<string, RegExp>> = {
   commander: /^(cli|commands\/.*)\.ts$/, // each command declares its own options
   // the store and its parts, what a pull keeps until it ends, the release's database, the GeoPackage, and the lock on a release
-  undici: /^(sources\/http|mirrorhttp)\.ts$/, // whole answers in memory; files that are resumed on disk
+  undici: /^(sources\/http|mirrorask)\.ts$/, // whole answers in memory; files that are resumed on disk
   "p-retry": /^(sources\/http|mirrororigin)\.ts$/,
   "better-sqlite3":
     /^(store|groups|history|replacement|sources\/(pages|merge)|rankfile|geopackage|swap)\.ts$/,
