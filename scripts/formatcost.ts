@@ -1,12 +1,12 @@
 /** What each format and flavour of a release costs: sizes from its manifest, and the time to encode all of its places. */
 
 import { extname } from "node:path";
+import { GEOPACKAGE } from "../src/build/geopackage.js";
 import type { Format } from "../src/formats/format.js";
 import { fileFormatNames, fileFormats } from "../src/formats/index.js";
-import { GEOPACKAGE } from "../src/geopackage.js";
-import { type ManifestFile, readManifest } from "../src/manifest.js";
 import type { Place } from "../src/place.js";
-import { openStore } from "../src/store.js";
+import { type ManifestFile, readManifest } from "../src/release/manifest.js";
+import { openStore } from "../src/store/store.js";
 import type { BuiltSize } from "./sizes.js";
 import { shown, size, table } from "./table.js";
 

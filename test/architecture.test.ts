@@ -41,9 +41,10 @@ const LEVELS: readonly (readonly string[])[] = [
 
 // Packages are imported by one file each, so that replacing one is a change of one file. The exceptions, with the reason:
 const SHARED_PACKAGES: Readonly<Record<string, RegExp>> = {
-  undici: /^(sources|mirror)\/http\.ts$/, // one service of pages, one host of files: other limits, other manners
+  undici: /^(sources\/http|mirror\/ask)\.ts$/, // whole answers in memory; files that are resumed on disk
   commander: /^(cli|commands\/.*)\.ts$/, // each command declares its own options
   // the store and its parts, what a pull keeps until it ends, the release's database, the GeoPackage, and the lock on a release
+  "p-retry": /^(sources\/http|mirror\/origin)\.ts$/,
   "better-sqlite3": /^(store\/.*|sources\/(pages|merge)|release\/(rankfile|swap)|build\/geopackage)\.ts$/,
 };
 

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runCli, startCli } from "./setup/cli.js";
 import { digestsBelow, temporaryFolder } from "./setup/folders.js";
-import { changed, fewFiles, mirrorInto } from "./setup/mirror.js";
+import { buildSmall, changed, fewFiles, mirrorInto, rebuildSmall } from "./setup/mirror.js";
 import { openProxy } from "./setup/proxy.js";
-import { buildRelease, pullRecords, rebuild } from "./setup/release.js";
+import { pullRecords } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
 
-const places = fewFiles(200).map((place) => ({ ...place, commentaire: `${place.id} ${noise(place.id)}` }));
-const upstream = await buildRelease(places);
+const places = fewFiles(120).map((place) => ({ ...place, commentaire: `${place.id} ${noise(place.id)}` }));
+const upstream = await buildSmall(places);
 const server = await serve(upstream.site);
 const digests = digestsBelow(upstream.site);
 const newSite = (): string => join(temporaryFolder(), "site");
@@ -71,13 +71,13 @@ describe("a line that", () => {
 });
 
 it("a source that is exchanged during the run is copied from its new manifest", async () => {
-  const { site, database } = await buildRelease(fewFiles(150));
+  const { site, database } = await buildSmall(fewFiles(150));
   const proxy = await openProxy((await serve(site)).address, { rate: 6_000 });
   const copy = newSite();
   await pullRecords(database, changed(fewFiles(150), 1, "exchanged"));
   const run = mirrorInto(copy, proxy.address, { limits: { stall: 5000 } });
   await new Promise((resolve) => setTimeout(resolve, 1500));
-  await rebuild(database, site);
+  await rebuildSmall(database, site);
   await new Promise((resolve) => setTimeout(resolve, 1200));
   proxy.become({});
   const { lines } = await run;

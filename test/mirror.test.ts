@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { formatManifest, formsOf, readManifest, verifyRelease } from "../src/release/manifest.js";
 import { runCli } from "./setup/cli.js";
 import { contentsBelow, digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
-import { changed, fewFiles, mirrorInto } from "./setup/mirror.js";
+import { buildSmall, changed, fewFiles, mirrorInto, rebuildSmall } from "./setup/mirror.js";
 import { openProxy } from "./setup/proxy.js";
-import { buildRelease, pullRecords, rebuild } from "./setup/release.js";
+import { pullRecords } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
 
-const places = fewFiles(120);
-const upstream = await buildRelease(places);
+const places = fewFiles(60);
+const upstream = await buildSmall(places);
 const server = await serve(upstream.site);
 
 /** An upstream of its own, for tests that change it. */
@@ -91,7 +91,7 @@ describe("a mirror", () => {
       await mirrorInto(copy, proxy.address, { rebuild: mode });
       const all = proxy.bytes();
       await pullRecords(database, changed(places, 60, "new"));
-      await rebuild(database, site);
+      await rebuildSmall(database, site);
       await new Promise((resolve) => setTimeout(resolve, 1500)); // the server looks once a second
       proxy.reset();
       const report = await mirrorInto(copy, proxy.address, { rebuild: mode });
@@ -255,7 +255,7 @@ describe("a budget", () => {
     await mirrorInto(copy, site);
     const before = contentsBelow(copy);
     await pullRecords(database, changed(places, 1, "new"));
-    await rebuild(database, site);
+    await rebuildSmall(database, site);
     const { outcome } = await mirrorInto(copy, site, { maxBytes: 60_000 });
     expect(outcome).toBe("unfinished");
     expect(contentsBelow(copy)).toEqual(before);

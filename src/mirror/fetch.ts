@@ -1,13 +1,10 @@
 /** Files of a release into the cache: resumed where they broke off, checked by their hash, unpacked and packed here where that saves bytes. */
 
-import { createReadStream, createWriteStream, renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { Transform } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createBrotliDecompress, createGunzip } from "node:zlib";
-import { type Coding, codings, compressFile } from "../bytes/compress.js";
-import type { ManifestFile } from "../release/manifest.js";
-import { type Cache, hashFile, linkOrCopy } from "./cache.js";
+import type { Coding } from "../bytes/compress.js";
+import { type Cache, hashFile } from "./cache.js";
+import { pack, unpack } from "./forms.js";
 import type { Meter } from "./meter.js";
 import { FetchFault, type FetchLimits, type OpenedFile, type Origin, patiently } from "./origin.js";
 import type { Form, Job } from "./plan.js";
@@ -202,60 +199,4 @@ async function named<Result>(path: string, run: () => Promise<Result>): Promise<
     if (!(error instanceof FetchFault)) throw error;
     throw new FetchFault(error.kind, `${path}: ${error.message}`, error.retryAfter, { cause: error });
   }
-}
-
-/** The plain form out of a compressed one; never more bytes than the manifest says. */
-async function unpack(form: Form, coding: Coding, file: ManifestFile, { cache, hand }: FetcherOptions) {
-  const target = `${cache.path(file.sha256)}.tmp`;
-  let bytes = 0;
-  const bound = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      if (bytes > file.bytes) done(new FetchFault("corrupt", `${form.path}: it unpacks to too many bytes`));
-      else done(null, chunk);
-    },
-  });
-  try {
-    await pipeline(
-      createReadStream(hand.get(form.sha256) ?? cache.path(form.sha256)),
-      coding === "gzip" ? createGunzip() : createBrotliDecompress(),
-      bound,
-      createWriteStream(target),
-    );
-  } catch (error) {
-    rmSync(target, { force: true });
-    if (
-      !(
-        error instanceof Error &&
-        "code" in error &&
-        /^(Z_|ERR_BROTLI|ERR_PADDING|ERR__)/.test(String(error.code))
-      )
-    )
-      throw error;
-    throw new FetchFault("corrupt", `${form.path}: it cannot be unpacked`, null, { cause: error });
-  }
-  if ((await hashFile(target)) !== file.sha256) {
-    rmSync(target, { force: true });
-    throw new FetchFault("corrupt", `${form.path}: what it unpacks to differs from the manifest`);
-  }
-  cache.adopt(target, file.sha256);
-  hand.set(file.sha256, cache.path(file.sha256));
-}
-
-/** Compressed forms made here: kept when they are what the manifest says, which is so for the same version of zlib. */
-async function pack(file: ManifestFile, lacking: readonly Form[], { cache, hand }: FetcherOptions) {
-  const source = hand.get(file.sha256);
-  if (source === undefined) return;
-  const copy = `${cache.path(file.sha256)}.tmp`;
-  rmSync(copy, { force: true });
-  linkOrCopy(source, copy);
-  for (const { coding, sha256 } of lacking) {
-    if (coding === null) continue;
-    const made = await compressFile(copy, file.bytes, coding);
-    if (made.sha256 === sha256) {
-      cache.adopt(copy + codings[coding], sha256);
-      hand.set(sha256, cache.path(sha256));
-    } else rmSync(copy + codings[coding], { force: true });
-  }
-  rmSync(copy, { force: true });
 }

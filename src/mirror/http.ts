@@ -1,16 +1,14 @@
 /** A release on the web as the origin of a mirror: conditional requests, ranges, and a bound on every wait. */
 
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { Agent, type Dispatcher, request } from "undici";
-import { program } from "../program.js";
 import { MANIFEST } from "../release/manifest.js";
+import { chunksOf, get, openAgent, type Reply, readBody, readInto, refuseStatus } from "./ask.js";
 import {
   FetchFault,
   type FetchLimits,
   type OfferedManifest,
   type OpenedFile,
   type Origin,
-  reasonOf,
   type Validator,
   type Wanted,
 } from "./origin.js";
@@ -18,24 +16,10 @@ import {
 const PARALLEL = 4;
 const SMALL = 64 * 1024; // bytes of a small file at most
 
-interface Reply {
-  readonly status: number;
-  readonly header: (name: string) => string | null;
-  readonly body: Dispatcher.ResponseData["body"];
-  /** Where the answer came from, after redirects. */
-  readonly url: URL;
-}
-
 /** `address` is a release: the folder, or its manifest. Static hosts and our own server are alike. */
 export function openWeb(address: string, limits: FetchLimits, signal: AbortSignal): Origin {
   let base = baseOf(address);
-  const agent = new Agent({
-    connections: PARALLEL,
-    pipelining: 1,
-    connect: { timeout: limits.connect },
-    headersTimeout: limits.stall,
-    bodyTimeout: limits.stall,
-  });
+  const agent = openAgent(limits, PARALLEL);
   const ask = (name: string, headers: Record<string, string>, bytes: number): Promise<Reply> =>
     get(new URL(name, base), headers, { agent, limits, signal, bytes });
   let begun: Begun | null = null; // a manifest of which a part has come
@@ -176,35 +160,6 @@ function startOf(contentRange: string | null): number {
   return start === undefined ? -1 : Number(start);
 }
 
-async function* chunksOf({ body }: Reply): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of body) yield chunk as Uint8Array;
-  } catch (error) {
-    throw new FetchFault("passing", reasonOf(error), null, { cause: error });
-  }
-}
-
-async function readBody(reply: Reply, limit: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  await readInto(chunks, reply, limit, () => {});
-  return Buffer.concat(chunks);
-}
-
-async function readInto(
-  chunks: Uint8Array[],
-  reply: Reply,
-  limit: number,
-  onBytes: (bytes: number) => void,
-): Promise<void> {
-  let bytes = 0;
-  for await (const chunk of chunksOf(reply)) {
-    bytes += chunk.length;
-    if (bytes > limit) throw new FetchFault("final", `its answer is longer than ${limit} bytes`);
-    chunks.push(chunk);
-    onBytes(chunk.length);
-  }
-}
-
 /** Undoes the coding of the transfer, and that of the name where the transfer did not say it. */
 function decode(bytes: Buffer, reply: Reply, name: string): Buffer {
   const coding = reply.header("content-encoding") ?? (name.endsWith(".br") ? "br" : null);
@@ -215,83 +170,4 @@ function decode(bytes: Buffer, reply: Reply, name: string): Buffer {
   } catch (error) {
     throw new FetchFault("corrupt", "its manifest cannot be unpacked", null, { cause: error });
   }
-}
-
-interface How {
-  readonly agent: Agent;
-  readonly limits: FetchLimits;
-  readonly signal: AbortSignal;
-  /** Expected at most: sets how long the whole request may take. */
-  readonly bytes: number;
-}
-
-/** Follows redirects by hand: a loop ends after a few, and https never becomes http. */
-async function get(start: URL, headers: Record<string, string>, how: How): Promise<Reply> {
-  let url = start;
-  for (let hops = 0; hops <= how.limits.redirects; hops++) {
-    const reply = await getOnce(url, headers, how);
-    const location = reply.header("location");
-    if (![301, 302, 303, 307, 308].includes(reply.status) || location === null) return reply;
-    await reply.body.dump();
-    const next = URL.canParse(location, url.href) ? new URL(location, url) : null;
-    const isFollowed =
-      next !== null &&
-      /^https?:$/.test(next.protocol) &&
-      !(url.protocol === "https:" && next.protocol === "http:");
-    if (!isFollowed) throw new FetchFault("final", "it redirects to an address that is not followed");
-    url = next;
-  }
-  throw new FetchFault("final", `it redirects more than ${how.limits.redirects} times`);
-}
-
-async function getOnce(url: URL, headers: Record<string, string>, how: How): Promise<Reply> {
-  const { limits } = how;
-  const longest = limits.requestBase + (Math.min(how.bytes, 1e12) / limits.slowest) * 1000;
-  const signal = AbortSignal.any([how.signal, AbortSignal.timeout(Math.min(longest, 2 ** 31 - 1))]);
-  try {
-    const {
-      statusCode,
-      headers: answered,
-      body,
-    } = await request(url.href, {
-      dispatcher: how.agent,
-      signal,
-      headers: {
-        "User-Agent": `${program.name}/${program.version}`,
-        Accept: "*/*",
-        // Files are asked for as they lie there: their hashes are those of the stored bytes.
-        "Accept-Encoding": url.pathname.endsWith(`/${MANIFEST}`) ? "br, gzip" : "identity",
-        ...headers,
-      },
-    });
-    const header = (name: string): string | null => {
-      const value = answered[name];
-      return value === undefined ? null : String(value);
-    };
-    return { status: statusCode, header, body, url };
-  } catch (error) {
-    if (how.signal.aborted) throw how.signal.reason;
-    throw new FetchFault("passing", reasonOf(error), null, { cause: error });
-  }
-}
-
-async function refuseStatus(reply: Reply, accepted: readonly number[]): Promise<void> {
-  const { status } = reply;
-  if (accepted.includes(status)) return;
-  await reply.body.dump().catch(() => {}); // the answer is refused in any case
-  const kind =
-    status === 404 || status === 410
-      ? "missing"
-      : status >= 500 || [408, 425, 429].includes(status)
-        ? "passing"
-        : "final";
-  throw new FetchFault(kind, `it answered ${status}`, parseRetryAfter(reply.header("retry-after")));
-}
-
-/** Milliseconds of a Retry-After header, in either of its forms (RFC 9110, section 10.2.3). */
-function parseRetryAfter(value: string | null): number | null {
-  if (value === null) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }

@@ -1,9 +1,14 @@
 /** Mirror runs as tests need them: short waits, and what the run said. */
 
+import { join } from "node:path";
+import { build } from "../../src/build/build.js";
 import { mirror } from "../../src/mirror/mirror.js";
 import type { FetchLimits } from "../../src/mirror/origin.js";
 import type { MirrorOptions, MirrorReport } from "../../src/mirror/run.js";
+import { readManifest } from "../../src/release/manifest.js";
+import { temporaryFolder } from "./folders.js";
 import { type MadePlace, madePlaces } from "./madeplaces.js";
+import { pullRecords } from "./release.js";
 
 const limits: Partial<FetchLimits> = { stall: 700, connect: 2000, pause: 5, longestPause: 100, retries: 12 };
 
@@ -24,6 +29,21 @@ export async function mirrorInto(
     limits: { ...limits, ...options.limits },
   });
   return { ...report, lines };
+}
+
+/** A release of few files: tiles of low zooms only. */
+export async function buildSmall(records: readonly unknown[]) {
+  const folder = temporaryFolder();
+  const database = join(folder, "places.sqlite");
+  const site = join(folder, "site");
+  await pullRecords(database, records);
+  await rebuildSmall(database, site);
+  return { folder, database, site, manifest: readManifest(site).manifest };
+}
+
+/** Builds the small release of a database. */
+export function rebuildSmall(database: string, site: string) {
+  return build({ database, site, map: { maxZoom: 1 }, onProgress: () => {} });
 }
 
 /** Places without a region: few files, so that a build takes little. */
