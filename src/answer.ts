@@ -3,6 +3,7 @@
 import fresh from "fresh";
 import Negotiator from "negotiator";
 import type { Coding } from "./compress.js";
+import { problemDocument } from "./problem.js";
 import type { Fault } from "./query.js";
 
 /** Bytes in memory, or a range of an open file (`end` not included). */
@@ -37,9 +38,6 @@ const commonHeaders = {
   "X-Content-Type-Options": "nosniff",
   Vary: "Accept-Encoding",
 } as const;
-
-/** Content-Security-Policy of every page. */
-export const PAGE_POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Headers of an answer that a cache may keep. */
 export function cacheableHeaders(kind: "stable" | "manifest"): Record<string, string> {
@@ -95,26 +93,13 @@ export function unlessFresh(request: RequestHeaders, answer: Answer): Answer {
   return { status: 304, headers: Object.fromEntries(kept), body: [] };
 }
 
-const PROBLEM_TITLES: Readonly<Record<number, string>> = {
-  400: "Bad request",
-  404: "Not found",
-  405: "Method not allowed",
-  414: "URI too long",
-  416: "Range not satisfiable",
-  500: "Internal server error",
-  503: "Service unavailable",
-};
-
 /** An error as RFC 9457 problem details. */
 export function problem(
   status: number,
   detail: string,
   extra: { readonly errors?: readonly Fault[]; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Answer {
-  const title = PROBLEM_TITLES[status] ?? "Error";
-  const body = Buffer.from(
-    `${JSON.stringify({ type: "about:blank", title, status, detail, ...(extra.errors && { errors: extra.errors }) }, null, 1)}\n`,
-  );
+  const body = Buffer.from(problemDocument(status, detail, extra.errors));
   return {
     status,
     headers: {

@@ -1,6 +1,6 @@
 /** `/api.php`: a query in, an answer out. A planned selection is a file; anything else is cut from the whole export. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type Answer,
   cacheableHeaders,
@@ -13,35 +13,47 @@ import {
   unlessFresh,
 } from "./answer.js";
 import { formats } from "./formats/index.js";
+import { gzipCut } from "./gzip.js";
 import { fileName } from "./page.js";
+import { wrongParameters } from "./problem.js";
 import { formatQuery, parseQuery, type Query, queryLimits } from "./query.js";
 import type { RankRange } from "./ranks.js";
 import type { Release } from "./release.js";
 
 export const API_PATH = "/api.php";
 
-/** The answer to one request; `search` is the query string without `?`. Never throws for anything a client can send. */
-export function answerApi(release: Release, method: string, search: string, headers: RequestHeaders): Answer {
+/**
+ * The answer to one request; `search` is the query string without `?`, `base` stands in front of links: empty, or
+ * `https://host`. Never throws for anything a client can send.
+ */
+export function answerApi(
+  release: Release,
+  method: string,
+  search: string,
+  headers: RequestHeaders,
+  base = "",
+): Answer {
   if (method !== "GET") {
     return problem(405, `${API_PATH} answers GET only.`, { headers: { Allow: "GET" } });
   }
   const parsed = parseQuery(search);
   if ("faults" in parsed) {
-    const names = [...new Set(parsed.faults.map(({ parameter }) => parameter))].join(", ");
-    return problem(
-      400,
-      `Wrong parameter: ${names}. See errors for what is accepted; all parameters are described in /openapi.json.`,
-      { errors: parsed.faults },
-    );
+    return problem(400, wrongParameters(parsed.faults), { errors: parsed.faults });
   }
-  return unlessFresh(
-    headers,
-    answerPlanned(release, parsed.query, headers) ?? answerCut(release, parsed.query, search),
-  );
+  const asked = { query: parsed.query, search, headers, base };
+  return unlessFresh(headers, answerPlanned(release, asked) ?? answerCut(release, asked));
+}
+
+/** A request that can be answered. */
+interface Asked {
+  readonly query: Query;
+  readonly search: string;
+  readonly headers: RequestHeaders;
+  readonly base: string;
 }
 
 /** The file of a selection that was planned at build; null when the request wants a box, a page, or more than one page holds. */
-function answerPlanned(release: Release, query: Query, headers: RequestHeaders): Answer | null {
+function answerPlanned(release: Release, { query, headers, base }: Asked): Answer | null {
   if (query.bbox !== null || query.offset !== 0) return null;
   const file = release.plannedExport(query.region, query.category, query.format);
   if (file === undefined) return null;
@@ -52,7 +64,7 @@ function answerPlanned(release: Release, query: Query, headers: RequestHeaders):
   return {
     status: 200,
     headers: {
-      ...documentHeaders(release, query, body.length, matched, matched, []),
+      ...documentHeaders(release, query, body.length, matched, matched, standingLinks(release, base)),
       ETag: body.etag,
       ...(body.coding !== null && { "Content-Encoding": body.coding }),
     },
@@ -65,22 +77,28 @@ function countPlanned({ manifest }: Release, { region, category }: Query): numbe
   return (category === null ? counted?.count : counted?.categories[category]) ?? 0;
 }
 
-/** Prologue, byte ranges of the whole export, epilogue. */
-function answerCut(release: Release, query: Query, search: string): Answer {
+/** Prologue, byte ranges of the whole export, epilogue; gzipped from the pieces where the client takes it. */
+function answerCut(release: Release, { query, search, headers, base }: Asked): Answer {
   const { ranks } = release;
   const { matched, returned, ranges } = ranks.select(query, query.offset, query.limit);
-  const { prologue, epilogue } = ranks.envelope(query.format, query.region, query.category);
-  const body: Part[] = [prologue, ...cut(release, query, ranges), epilogue];
+  const envelope = ranks.envelope(query.format, query.region, query.category);
+  const pieces = release.pieces(query.format);
+  // The first place of each range goes plain: where every range is one place long there is nothing to win.
+  const isWorthIt = pieces !== undefined && returned > ranges.length;
+  const coding = isWorthIt ? negotiateCoding(headers, ["gzip"]) : null;
+  const body: Part[] =
+    coding === null || pieces === undefined
+      ? [envelope.prologue, ...cut(release, query, ranges), envelope.epilogue]
+      : gzipCut(envelope, ranges, pieces);
   const length = body.reduce((total, part) => total + lengthOf(part), 0);
-  const hash = createHash("sha256")
-    .update(`${release.tag} ${formatQuery(query)}`)
-    .digest("base64url")
-    .slice(0, 24);
+  const tag = hash("sha256", `${release.tag} ${formatQuery(query)}`, "base64url").slice(0, 24);
+  const links = [...pageLinks(query, search, matched, base), standingLinks(release, base)].join(", ");
   return {
     status: 200,
     headers: {
-      ...documentHeaders(release, query, length, matched, returned, pageLinks(query, search, matched)),
-      ETag: etagOf(hash, null),
+      ...documentHeaders(release, query, length, matched, returned, links),
+      ETag: etagOf(tag, coding),
+      ...(coding !== null && { "Content-Encoding": coding }),
     },
     body,
   };
@@ -104,11 +122,8 @@ function documentHeaders(
   length: number,
   matched: number,
   returned: number,
-  links: readonly string[],
+  links: string,
 ): Record<string, string> {
-  const license = /^https?:\/\/\S+$/.test(release.manifest.license)
-    ? new URL(release.manifest.license).href
-    : "/terms.txt";
   const slug =
     query.region === null
       ? "all"
@@ -128,20 +143,22 @@ function documentHeaders(
     "Last-Modified": release.lastModified,
     "OGC-NumberMatched": String(matched),
     "OGC-NumberReturned": String(returned),
-    Link: [
-      ...links,
-      `<${license}>; rel="license"`,
-      '</openapi.json>; rel="service-desc"; type="application/json"',
-    ].join(", "),
+    Link: links,
   };
 }
 
+/** Links that every document of a release has. */
+function standingLinks(release: Release, base: string): string {
+  const license = release.licenseUrl ?? `${base}/terms.txt`;
+  return `<${license}>; rel="license", <${base}/openapi.json>; rel="service-desc"; type="application/json"`;
+}
+
 /** The pages before and behind this one, with every other parameter as it was sent (RFC 8288). */
-function pageLinks(query: Query, search: string, matched: number): string[] {
+function pageLinks(query: Query, search: string, matched: number, base: string): string[] {
   const link = (offset: number, rel: string): string => {
     const sent = new URLSearchParams(search);
     sent.set("offset", String(offset));
-    return `<${API_PATH}?${sent.toString()}>; rel="${rel}"`;
+    return `<${base}${API_PATH}?${sent.toString()}>; rel="${rel}"`;
   };
   const links: string[] = [];
   const next = query.offset + query.limit;

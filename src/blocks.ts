@@ -3,7 +3,7 @@
 /** Ranks in a block of the R*Tree: see the table of block sizes in the README. */
 export const BLOCK_SIZE = 64;
 
-export type NumberArray = Int32Array | Uint8Array | Uint16Array | Float64Array;
+export type NumberArray = Int32Array | Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
 /** Edges of every block, in units of 1e-7 degree. */
 export interface Blocks {

@@ -9,6 +9,7 @@ import { UserError } from "./errors.js";
 import { exportPath } from "./exports.js";
 import { formatNames } from "./formats/index.js";
 import type { ManifestFile } from "./manifest.js";
+import { piecesPath } from "./pieces.js";
 
 /** One form of a file: the plain one (`coding` null) or a compressed one. */
 export interface FileBody {
@@ -50,13 +51,17 @@ export function formsOfFile(file: ManifestFile): Source[] {
   ];
 }
 
-/** The whole exports first, because every cut answer reads them; then the smallest, because they are the most. */
+/**
+ * What cut answers are made of first, format after format; then the smallest files, because they are the most. What does
+ * not fit is passed over.
+ */
 export function chooseForMemory(sources: readonly Source[], memory: number): ReadonlySet<string> {
-  const whole = new Set<string>(formatNames.map((format) => exportPath(null, null, format)));
+  const first = formatNames.flatMap((format) => [exportPath(null, null, format), piecesPath(format)]);
+  const order = (path: string): number => (first.includes(path) ? first.indexOf(path) : first.length);
   const chosen = new Set<string>();
   let left = memory;
   for (const { path, bytes } of [...sources].sort(
-    (a, b) => Number(whole.has(b.path)) - Number(whole.has(a.path)) || a.bytes - b.bytes,
+    (a, b) => order(a.path) - order(b.path) || a.bytes - b.bytes,
   )) {
     if (bytes > left) continue;
     left -= bytes;
@@ -65,8 +70,16 @@ export function chooseForMemory(sources: readonly Source[], memory: number): Rea
   return chosen;
 }
 
+/** Work that may be left after every step: whoever runs it decides whether others get a turn in between. */
+export type Steps<Result> = Generator<void, Result, void>;
+
 /** Opens a form; `opened` gathers the files that stay open. Throws UserError `damaged`. */
-export function openBody(site: string, source: Source, inMemory: boolean, opened: number[]): FileBody {
+export function* openBody(
+  site: string,
+  source: Source,
+  inMemory: boolean,
+  opened: number[],
+): Steps<FileBody> {
   const path = join(site, source.path);
   const file = openSync(path, "r");
   opened.push(file);
@@ -80,11 +93,9 @@ export function openBody(site: string, source: Source, inMemory: boolean, opened
       slice: (start, end) => ({ file, start, end }),
     };
   }
-  const bytes = readAll(file, size);
+  const bytes = yield* readChecked(file, source, path);
   closeSync(file);
-  opened.pop();
-  if (createHash("sha256").update(bytes).digest("hex") !== source.sha256)
-    throw damaged(path, "its content differs from the manifest");
+  opened.splice(opened.indexOf(file), 1);
   return memoryBody(bytes, source.coding, source.etag);
 }
 
@@ -98,16 +109,21 @@ export function memoryBody(bytes: Buffer, coding: Coding | null, etag: string): 
   };
 }
 
-/** The first `size` bytes of an open file. */
-export function readAll(file: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(size);
-  let done = 0;
-  while (done < size) {
-    const read = readSync(file, bytes, done, size - done, done);
+const STEP = 1024 * 1024; // bytes read and checked at a time: about a millisecond
+
+/** The content of an open file, which must be the one that the manifest names. Throws UserError `damaged`. */
+export function* readChecked(file: number, form: FileForm, path: string): Steps<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(form.bytes);
+  const hash = createHash("sha256");
+  for (let done = 0; done < bytes.length; ) {
+    const read = readSync(file, bytes, done, Math.min(STEP, bytes.length - done), done);
     if (read === 0) break;
+    hash.update(bytes.subarray(done, done + read));
     done += read;
+    if (done % STEP === 0) yield;
   }
-  return bytes.subarray(0, done);
+  if (hash.digest("hex") !== form.sha256) throw damaged(path, "its content differs from the manifest");
+  return bytes;
 }
 
 /** A file of a release is not what its manifest says. */

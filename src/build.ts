@@ -1,52 +1,62 @@
 /** Store -> release: the table of contents of a build. */
 
-import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { codingNames, compressFiles, type FileForm } from "./compress.js";
-import {
-  planExports,
-  planSelections,
-  regionSlugs,
-  regionsOf,
-  type SelectionPlan,
-  writeExports,
-} from "./exports.js";
-import { formats } from "./formats/index.js";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeChanges } from "./changes.js";
+import { type Coding, codingNames, compressFiles } from "./compress.js";
+import { contractFiles, SAMPLE_SIZE } from "./contract.js";
+import { downloadFiles } from "./downloads.js";
+import { planExports, planSelections, regionsOf, writeExports } from "./exports.js";
+import { describe, type Facts, generationAt } from "./facts.js";
+import type { Format } from "./formats/format.js";
+import { type FileFormatName, fileFormats, isWireFormat } from "./formats/index.js";
+import { createGeoPackage, GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
 import { type HostName, hostFiles } from "./hosts.js";
-import {
-  formatManifest,
-  MANIFEST,
-  type Manifest,
-  type ManifestFile,
-  type ManifestRegion,
-} from "./manifest.js";
+import { formatManifest, formsOf, MANIFEST, type Manifest, type ManifestFile } from "./manifest.js";
 import { openApiDocument } from "./openapi.js";
-import { PAGE_CSS, pageHtml, termsText } from "./page.js";
-import { program } from "./program.js";
+import { termsText } from "./page.js";
+import { copyBasemap, writePage } from "./pagefiles.js";
 import { createRanks } from "./rankfile.js";
+import { reuseFrom } from "./reuse.js";
 import { openStore, type Store } from "./store.js";
 import { replaceRelease } from "./swap.js";
-import { categoryNumbers } from "./taxonomy.js";
+import type { TileOptions } from "./tilefiles.js";
+import { DEFAULT_MAX_ZOOM } from "./tiles.js";
+import { startTiles, type TileWork } from "./tilework.js";
+import { measure, writeText } from "./written.js";
 
 export interface BuildOptions {
   readonly database: string;
   readonly site: string;
+  /** Whether to write `.br` beside `.gz`; default true. It takes most of the time of a large build. */
+  readonly brotli?: boolean;
+  /** Default: tiles to zoom 12, relative addresses, no basemap. */
+  readonly map?: Partial<MapOptions>;
   /** What the release is made ready for; `none` unless told. */
   readonly host?: HostName;
   /** Address of a server's api.php that the host hands requests on to. */
-  readonly api?: string | undefined;
+  readonly api?: string | null;
   /** A stage begins, or goes on: its name, and how far it is. */
   readonly onProgress: (stage: BuildStage, done: number, of: number) => void;
 }
 
-export type BuildStage = "exports" | "compression" | "swap";
+export interface MapOptions extends TileOptions {
+  /** A PMTiles file in the Protomaps layout, drawn below the places. */
+  readonly basemap: string | null;
+}
+
+const mapDefaults: MapOptions = { maxZoom: DEFAULT_MAX_ZOOM, baseUrl: null, basemap: null };
+
+export type BuildStage = "exports" | "tiles" | "compression" | "swap";
 
 export interface BuildReport {
   readonly site: string;
   readonly generation: string;
   readonly date: string;
   readonly places: number;
+  readonly tiles: number;
+  /** Zooms at which a tile had to leave out places. */
+  readonly thinnedZooms: readonly number[];
   /** Files, their compressed forms included. */
   readonly files: number;
   /** Bytes of all plain files, and of all brotli forms. */
@@ -56,12 +66,20 @@ export interface BuildReport {
 
 const DATABASE = "index.sqlite";
 
-/** What identifies a release: its places, what is said of them, and the program that encodes them. */
-export function generationOf(store: Pick<Store, "contentHash" | "provenance">): string {
-  return createHash("sha256")
-    .update(JSON.stringify([program.generator, store.contentHash(), store.provenance()]))
-    .digest("hex")
-    .slice(0, 16);
+/** A file of the release before it is compressed; `wanted` as in compressFiles. */
+type PlainFile = Omit<ManifestFile, "codings"> & { readonly wanted?: readonly Coding[] };
+
+/** What the parts of a build share. */
+interface Work {
+  readonly store: Store;
+  readonly folder: string;
+  readonly site: string;
+  readonly facts: Facts;
+  readonly map: MapOptions;
+  readonly codings: readonly Coding[];
+  readonly host: HostName;
+  readonly api: string | null;
+  readonly onProgress: BuildOptions["onProgress"];
 }
 
 /**
@@ -69,110 +87,165 @@ export function generationOf(store: Pick<Store, "contentHash" | "provenance">): 
  * Throws UserError: `damaged`, `busy`, `system`; the old release stays then.
  */
 export async function build(options: BuildOptions): Promise<BuildReport> {
-  const { database, site, onProgress } = options;
+  const { database, site, brotli = true, host = "none", api = null, onProgress } = options;
   const store = openStore(database);
+  const map = { ...mapDefaults, ...options.map };
+  const codings = codingNames.filter((coding) => coding !== "br" || brotli);
   try {
     return await replaceRelease(site, async (folder) => {
-      const report = await writeRelease(store, folder, options);
-      onProgress("swap", 0, 1);
-      return { site, ...report };
+      const facts = describe(store);
+      const task = { database, folder, contentHash: store.contentHash(), about: facts, options: map };
+      const tiles = startTiles(task, (done) => onProgress("tiles", done, done));
+      try {
+        const report = await writeRelease(
+          { store, folder, site, facts, map, codings, host, api, onProgress },
+          tiles,
+        );
+        onProgress("swap", 0, 1);
+        return { site, ...report };
+      } finally {
+        await tiles.stop();
+      }
     });
   } finally {
     store.close();
   }
 }
 
-async function writeRelease(
-  store: Store,
-  folder: string,
-  { onProgress, host = "none", api }: BuildOptions,
-): Promise<Omit<BuildReport, "site">> {
-  const groups = store.groups();
-  const selections = planSelections(groups);
-  const facts = {
-    ...store.provenance(),
-    generator: program.generator,
-    generation: generationOf(store),
-    ...factsOf(selections),
+async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildReport, "site">> {
+  const { folder, facts, codings } = work;
+  const exported = await writePlaces(work);
+  const drawn = await tiles.done;
+  const look = {
+    ...facts,
+    extraKeys: work.store.extraKeys(),
+    maxZoom: work.map.maxZoom,
+    hasBasemap: work.map.basemap !== null,
   };
-  const ranks = createRanks(join(folder, DATABASE), facts.count, regionsOf(groups));
-  const about = { ...facts, extraKeys: store.extraKeys() };
-  const written = await writeExports(folder, planExports(selections), store.places(), about, ranks, (done) =>
-    onProgress("exports", done, facts.count),
-  );
-  ranks.finish();
-
-  const plain = [
-    ...written.map(({ path, bytes, sha256, format, count }) => ({
-      path,
-      bytes,
-      sha256,
-      mediaType: formats[format].mediaType,
-      places: count,
-    })),
-    { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
-    writeText(folder, "openapi.json", "application/json", `${JSON.stringify(openApiDocument(), null, 1)}\n`),
-    writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(facts)),
-    writeText(folder, "style.css", "text/css; charset=utf-8", PAGE_CSS),
-    writeText(folder, "terms.txt", "text/plain; charset=utf-8", termsText(facts)),
+  const page = writePage(folder, look, exported.exports);
+  const geopackage = measure(folder, GEOPACKAGE);
+  const downloads = downloadFiles(facts, exported.exports, geopackage);
+  const files: ManifestFile[] = [
+    ...(await compress(work, [
+      ...exported.plain,
+      { ...geopackage, mediaType: GEOPACKAGE_TYPE, places: facts.count, wanted: ["gzip"] },
+      ...downloads.map((file) => writeText(folder, file.path, file.mediaType, file.text)),
+      ...writeChanges(folder, work.store, generationAt),
+      writeText(
+        folder,
+        "openapi.json",
+        "application/json",
+        `${JSON.stringify(openApiDocument(), null, 1)}\n`,
+      ),
+      ...drawn.plain,
+      ...page.plain,
+      writeText(folder, "terms.txt", "text/plain; charset=utf-8", termsText(facts)),
+    ])),
+    ...exported.pieces,
+    ...drawn.files,
+    ...page.files,
+    ...(await copyBasemap(folder, work.map.basemap)),
   ];
-  const compressible = plain.map(({ path, bytes }) => ({ path: join(folder, path), bytes }));
-  const forms = await compressFiles(compressible, (done) =>
-    onProgress("compression", done, plain.length * codingNames.length),
-  );
-  const files: ManifestFile[] = plain.map((file, index) => ({ ...file, codings: forms[index] ?? {} }));
-  const forHost = hostFiles(host, files, api ?? null).map(({ path, mediaType, text }) => ({
+  const forHost = hostFiles(work.host, files, work.api).map(({ path, mediaType, text }) => ({
     ...writeText(folder, path, mediaType, text),
     codings: {},
     hostOnly: true as const,
   }));
-  const manifest: Manifest = { ...facts, database: DATABASE, files: [...files, ...forHost] };
-  writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
-  await compressFiles(
-    [{ path: join(folder, MANIFEST), bytes: statSync(join(folder, MANIFEST)).size }],
-    () => {},
-  );
+  const manifest = await writeManifest(work, [...files, ...forHost]);
   return {
     generation: facts.generation,
     date: facts.date,
     places: facts.count,
-    files: (plain.length + 1) * (1 + codingNames.length) + forHost.length,
+    tiles: drawn.tiles,
+    thinnedZooms: drawn.thinnedZooms,
+    files: [...formsOf(manifest)].length + 1 + codings.length,
     bytes: sum(files.map(({ bytes }) => bytes)),
     brotliBytes: sum(files.map((file) => file.codings.br?.bytes ?? 0)),
   };
 }
 
-/** Counts and boxes for the manifest, from the planned selections. */
-function factsOf(selections: readonly SelectionPlan[]) {
-  const slugs = regionSlugs(selections.map(({ region }) => region).filter((region) => region !== null));
-  const counts = (region: string | null): Record<string, number> =>
-    Object.fromEntries(
-      categoryNumbers.map((number) => [
-        number,
-        selections.find((one) => one.region === region && one.category === number)?.count ?? 0,
-      ]),
-    );
-  const regions: ManifestRegion[] = selections
-    .filter(({ region, category }) => region !== null && category === null)
-    .map(({ region, count }) => ({
-      name: region ?? "",
-      slug: slugs.get(region ?? "") ?? "",
-      count,
-      categories: counts(region),
-    }));
-  const whole = selections.find(({ region, category }) => region === null && category === null);
-  return { count: whole?.count ?? 0, bbox: whole?.bbox ?? null, categories: counts(null), regions };
+/** One pass over the places: every export, the server's database, the GeoPackage, the samples of the contract. */
+async function writePlaces({ store, folder, facts, onProgress }: Work) {
+  const groups = store.groups();
+  const about = { ...facts, extraKeys: store.extraKeys() };
+  const ranks = createRanks(join(folder, DATABASE), facts.count, regionsOf(groups));
+  const geopackage = createGeoPackage(join(folder, GEOPACKAGE), about);
+  const first = [...take(store.places(), SAMPLE_SIZE)];
+  const plan = planExports(planSelections(groups));
+  const places = geopackage.record(store.places());
+  const written = await writeExports(folder, plan, places, about, ranks, (done) =>
+    onProgress("exports", done, facts.count),
+  );
+  ranks.finish();
+  geopackage.finish();
+  const plain: PlainFile[] = [
+    ...written.exports.map(({ path, bytes, sha256, format, count }) => ({
+      path,
+      bytes,
+      sha256,
+      mediaType: fileFormats[format].mediaType,
+      places: count,
+      wanted: codingsOf(format),
+    })),
+    { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
+    ...contractFiles(about, first).map((file) => writeText(folder, file.path, file.mediaType, file.text)),
+  ];
+  const pieces = written.pieces.map((file) => ({
+    ...file,
+    mediaType: "application/octet-stream",
+    codings: {},
+  }));
+  return { exports: written.exports, plain, pieces };
 }
 
-function writeText(folder: string, path: string, mediaType: string, text: string) {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-  return { ...measure(folder, path), mediaType };
+async function compress(
+  { folder, site, codings, onProgress }: Work,
+  plain: readonly PlainFile[],
+): Promise<ManifestFile[]> {
+  const forms = await compressFiles(
+    plain.map((file) => ({ ...file, path: join(folder, file.path) })),
+    (done, of) => onProgress("compression", done, of),
+    { codings, reuse: reuseFrom(site) },
+  );
+  return plain.map(({ wanted: _, ...file }, index) => ({ ...file, codings: forms[index] ?? {} }));
 }
 
-function measure(folder: string, path: string): { readonly path: string } & FileForm {
-  const bytes = readFileSync(join(folder, path));
-  return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+async function writeManifest(
+  { store, folder, facts, map, codings }: Work,
+  files: readonly ManifestFile[],
+): Promise<Manifest> {
+  const manifest: Manifest = {
+    ...facts,
+    content: store.contentHash(),
+    ...store.origin(),
+    ...(map.maxZoom !== null && { maxTileZoom: map.maxZoom }),
+    database: DATABASE,
+    files,
+  };
+  writeFileSync(join(folder, MANIFEST), formatManifest(manifest));
+  await compressFiles([{ ...measure(folder, MANIFEST), path: join(folder, MANIFEST) }], () => {}, {
+    codings,
+  });
+  return manifest;
+}
+
+/**
+ * Compressed forms of an export: brotli is slow, so only what the endpoint answers with has it; a packed format is
+ * compressed already.
+ */
+function codingsOf(format: FileFormatName): readonly Coding[] {
+  if (isWireFormat(format)) return codingNames;
+  const { pack }: Format = fileFormats[format];
+  return pack === undefined ? ["gzip"] : [];
+}
+
+/** The first `count` values. */
+function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> {
+  let left = count;
+  for (const value of values) {
+    if (left-- === 0) return;
+    yield value;
+  }
 }
 
 function sum(numbers: readonly number[]): number {

@@ -2,17 +2,33 @@
 /** The command line: the only reader of arguments, and the table of contents of the program. */
 
 import { Command, CommanderError } from "commander";
+import { addAudit } from "./commands/audit.js";
 import { addBuild } from "./commands/build.js";
 import { addDoctor } from "./commands/doctor.js";
+import { addMirror } from "./commands/mirror.js";
+import { addPack } from "./commands/pack.js";
 import { addPublish } from "./commands/publish.js";
 import { addPull } from "./commands/pull.js";
 import { addServe } from "./commands/serve.js";
+import { addSign } from "./commands/sign.js";
 import { addStart } from "./commands/start.js";
 import { addVerify } from "./commands/verify.js";
 import { EXIT_BUG, errorCodes, explain, UserError } from "./errors.js";
 import { program as self } from "./program.js";
 
-const commands = [addPull, addBuild, addServe, addVerify, addStart, addPublish, addDoctor];
+const commands = [
+  addPull,
+  addAudit,
+  addBuild,
+  addServe,
+  addMirror,
+  addPack,
+  addSign,
+  addVerify,
+  addStart,
+  addPublish,
+  addDoctor,
+];
 
 function createProgram(): Command {
   const exits = Object.values(errorCodes).map(({ exit, meaning }) => `  ${exit}  ${meaning}`);
@@ -33,6 +49,7 @@ Examples:
   shelters pull --from places.geojson         other places: CSV, JSON or GeoJSON, or - for standard input
   shelters build && shelters verify           a release in dist/site, ready to upload
   shelters serve --host 0.0.0.0 --port 80     for a local network
+  shelters mirror https://example.org/huts/   a copy that fetches only what changed
 
 Exit codes:
   0  done

@@ -1,11 +1,17 @@
 /** Which files a release holds for its places, and the one pass over the places that writes them all. */
 
-import { createHash, type Hash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { bbox as turfBBox } from "@turf/bbox";
-import type { About } from "./formats/format.js";
-import { type FormatName, formatNames, formats } from "./formats/index.js";
+import { appendFile } from "./append.js";
+import type { About, Format } from "./formats/format.js";
+import {
+  type FileFormatName,
+  fileFormatNames,
+  fileFormats,
+  formatNames,
+  isWireFormat,
+} from "./formats/index.js";
+import { createPieces, type WrittenPieces } from "./pieces.js";
 import type { BBox, Place } from "./place.js";
 import type { RanksWriter } from "./rankfile.js";
 import type { Group } from "./store.js";
@@ -21,7 +27,7 @@ export interface SelectionPlan {
 }
 
 export interface PlannedExport extends SelectionPlan {
-  readonly format: FormatName;
+  readonly format: FileFormatName;
   /** Path in the release, with forward slashes. */
   readonly path: string;
 }
@@ -29,6 +35,13 @@ export interface PlannedExport extends SelectionPlan {
 export interface WrittenExport extends PlannedExport {
   readonly bytes: number;
   readonly sha256: string;
+}
+
+/** What one pass over the places wrote. */
+export interface Written {
+  readonly exports: readonly WrittenExport[];
+  /** One file for each format: see pieces.ts. */
+  readonly pieces: readonly WrittenPieces[];
 }
 
 /** Path names of regions, in the order of the names: stable, lower case, one each. */
@@ -46,7 +59,11 @@ export function regionSlugs(regions: readonly string[]): ReadonlyMap<string, str
 }
 
 /** Where the export of a selection stands: `exports/{region}/{category}.{format}`, `all` for null. */
-export function exportPath(regionSlug: string | null, category: Category | null, format: FormatName): string {
+export function exportPath(
+  regionSlug: string | null,
+  category: Category | null,
+  format: FileFormatName,
+): string {
   return `exports/${regionSlug ?? "all"}/${category ?? "all"}.${format}`;
 }
 
@@ -90,11 +107,11 @@ function boxAround(boxes: readonly BBox[]): BBox | null {
   return { west, south, east, north };
 }
 
-/** Every selection in every format. */
+/** Every selection in every format and flavour. */
 export function planExports(selections: readonly SelectionPlan[]): PlannedExport[] {
   const slugs = regionSlugs(selections.map(({ region }) => region).filter((region) => region !== null));
   return selections.flatMap((selection) =>
-    formatNames.map((format) => {
+    fileFormatNames.map((format) => {
       const slug = selection.region === null ? null : (slugs.get(selection.region) ?? null);
       return { ...selection, format, path: exportPath(slug, selection.category, format) };
     }),
@@ -103,7 +120,7 @@ export function planExports(selections: readonly SelectionPlan[]): PlannedExport
 
 /**
  * Writes every planned export below `folder` in one pass over the places, which come in canonical order, and tells the
- * release's database where each place begins. Memory: one chunk per file and 8 bytes per place and format.
+ * release's database where each place begins. Memory: one chunk per file and 16 bytes per place and format.
  */
 export async function writeExports(
   folder: string,
@@ -112,25 +129,30 @@ export async function writeExports(
   about: Omit<About, "region" | "category" | "bbox">,
   ranks: RanksWriter,
   onProgress: (places: number) => void,
-): Promise<WrittenExport[]> {
+): Promise<Written> {
   const writers = plan.map((planned) => openExport(folder, planned, { ...about, ...planned }));
   const byKey = new Map(
     writers.map((writer) => [key(writer.plan.format, writer.plan.region, writer.plan.category), writer]),
   );
   const count = plan.find((planned) => planned.region === null && planned.category === null)?.count ?? 0;
   const offsets = new Map(formatNames.map((format) => [format, new Float64Array(count + 1)]));
+  const wholeOffsets: ReadonlyMap<FileFormatName, Float64Array> = offsets;
+  const pieces: ReadonlyMap<FileFormatName, ReturnType<typeof createPieces>> = new Map(
+    formatNames.map((format) => [format, createPieces(folder, format, count)]),
+  );
   let rank = 0;
   for (const place of places) {
     ranks.add(place);
-    for (const format of formatNames) {
-      const bytes = Buffer.from(formats[format].place(place));
+    for (const format of fileFormatNames) {
+      const bytes = Buffer.from(fileFormats[format].place(place));
+      pieces.get(format)?.append(bytes);
       const region = place.region === null ? [null] : [null, place.region];
       const category = place.category === null ? [null] : [null, place.category];
       for (const oneRegion of region) {
         for (const oneCategory of category) {
           const start = byKey.get(key(format, oneRegion, oneCategory))?.append(bytes);
-          if (oneRegion === null && oneCategory === null)
-            (offsets.get(format) as Float64Array)[rank] = start ?? 0;
+          const ends = oneRegion === null && oneCategory === null ? wholeOffsets.get(format) : undefined;
+          if (ends !== undefined) ends[rank] = start ?? 0;
         }
       }
     }
@@ -141,22 +163,22 @@ export async function writeExports(
     }
   }
   const written = writers.map((writer) => writer.finish());
-  for (const format of formatNames) {
-    const ends = offsets.get(format) as Float64Array;
+  for (const [format, ends] of offsets) {
     ends[count] = byKey.get(key(format, null, null))?.nextStart() ?? 0;
     ranks.setOffsets(format, ends);
   }
   for (const { format, region, category } of plan) {
+    if (!isWireFormat(format)) continue; // the endpoint cuts no flavours
     const cut = { ...about, region, category, bbox: null };
     ranks.setEnvelope(format, region, category, {
-      prologue: formats[format].prologue(cut),
-      epilogue: formats[format].epilogue(cut),
+      prologue: fileFormats[format].prologue(cut),
+      epilogue: fileFormats[format].epilogue(cut),
     });
   }
-  return written;
+  return { exports: written, pieces: [...pieces.values()].map((writer) => writer.finish(ranks)) };
 }
 
-function key(format: FormatName, region: string | null, category: Category | null): string {
+function key(format: FileFormatName, region: string | null, category: Category | null): string {
   return `${format}/${category ?? ""}/${region ?? ""}`;
 }
 
@@ -169,12 +191,10 @@ interface ExportWriter {
   finish(): WrittenExport;
 }
 
-const CHUNK = 64 * 1024; // bytes gathered per file before they are written
-
 function openExport(folder: string, plan: PlannedExport, about: About): ExportWriter {
-  const format = formats[plan.format];
+  const format: Format = fileFormats[plan.format];
   const separator = Buffer.from(format.separator);
-  const file = appendFile(join(folder, plan.path));
+  const file = appendFile(join(folder, plan.path), format.pack?.(about));
   file.write(Buffer.from(format.prologue(about)));
   let isFirst = true;
   let nextStart = file.length();
@@ -191,41 +211,7 @@ function openExport(folder: string, plan: PlannedExport, about: About): ExportWr
     nextStart: () => nextStart,
     finish: () => {
       file.write(Buffer.from(format.epilogue(about)));
-      return { ...plan, bytes: file.length(), sha256: file.finish() };
-    },
-  };
-}
-
-/** A file that is open only while a chunk is written: a release has more files than a process may hold open. */
-function appendFile(path: string) {
-  mkdirSync(dirname(path), { recursive: true });
-  const hash: Hash = createHash("sha256");
-  let chunk: Buffer[] = [];
-  let gathered = 0;
-  let length = 0;
-  const flush = (): void => {
-    const file = openSync(path, "a");
-    try {
-      const bytes = Buffer.concat(chunk);
-      hash.update(bytes);
-      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
-    } finally {
-      closeSync(file);
-    }
-    chunk = [];
-    gathered = 0;
-  };
-  return {
-    write: (bytes: Buffer): void => {
-      chunk.push(bytes);
-      gathered += bytes.length;
-      length += bytes.length;
-      if (gathered >= CHUNK) flush();
-    },
-    length: () => length,
-    finish: (): string => {
-      flush();
-      return hash.digest("hex");
+      return { ...plan, ...file.finish() };
     },
   };
 }

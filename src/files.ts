@@ -11,13 +11,15 @@ import {
   type Answer,
   cacheableHeaders,
   negotiateCoding,
-  PAGE_POLICY,
   problem,
   type RequestHeaders,
   unlessFresh,
 } from "./answer.js";
+import type { FileBody } from "./bodies.js";
 import { MANIFEST } from "./manifest.js";
+import { PAGE_HEADER_POLICY } from "./page.js";
 import type { Release, ReleaseFile } from "./release.js";
+import { answerEmptyTile, answerTileJson } from "./tileanswer.js";
 
 const FILE_METHODS = "GET, HEAD, OPTIONS";
 
@@ -29,11 +31,14 @@ export function answerFile(
   headers: RequestHeaders,
 ): Answer | null {
   const file = release.file(path.endsWith("/") ? `${path.slice(1)}index.html` : path.slice(1));
-  if (file === undefined) return null;
+  const emptyTile = file === undefined ? answerEmptyTile(release, path.slice(1)) : null;
+  if (file === undefined && emptyTile === null) return null;
   const refused = answerMethod(method);
   if (refused !== null) return refused;
+  if (file === undefined) return emptyTile;
   const answer =
-    headers["range"] === undefined ? wholeFile(release, file, headers) : fileRange(release, file, headers);
+    answerTileJson(release, file, headers) ??
+    (headers["range"] === undefined ? wholeFile(release, file, headers) : fileRange(release, file, headers));
   return method === "HEAD" ? { ...answer, body: [] } : answer;
 }
 
@@ -60,14 +65,26 @@ function wholeFile(release: Release, file: ReleaseFile, headers: RequestHeaders)
   const body = (coding === null ? undefined : file.coded[coding]) ?? file.plain;
   return unlessFresh(headers, {
     status: 200,
-    headers: {
+    headers: prepared(body, () => ({
       ...fileHeaders(release, file),
       ETag: body.etag,
       "Content-Length": String(body.length),
       ...(body.coding !== null && { "Content-Encoding": body.coding }),
-    },
+    })),
     body: [body.slice(0, body.length)],
   });
+}
+
+const whole = new WeakMap<FileBody, Readonly<Record<string, string>>>();
+
+/** Headers of a whole file are put together when it is first asked for. */
+function prepared(body: FileBody, make: () => Record<string, string>): Readonly<Record<string, string>> {
+  let headers = whole.get(body);
+  if (headers === undefined) {
+    headers = make();
+    whole.set(body, headers);
+  }
+  return headers;
 }
 
 /** RFC 9110, 14: ranges are of the plain form; several at once, or a malformed header, get the whole file. */
@@ -115,11 +132,11 @@ function isRangeWanted(ifRange: string | string[] | undefined, etag: string, las
 
 function fileHeaders(release: Release, file: ReleaseFile): Record<string, string> {
   return {
-    ...cacheableHeaders(file.path === MANIFEST ? "manifest" : "stable"),
+    ...cacheableHeaders(file.path.startsWith(MANIFEST) ? "manifest" : "stable"),
     "Content-Type": file.mediaType,
     "Last-Modified": release.lastModified,
     "Accept-Ranges": "bytes",
-    ...(file.mediaType.startsWith("text/html") && { "Content-Security-Policy": PAGE_POLICY }),
+    ...(file.mediaType.startsWith("text/html") && { "Content-Security-Policy": PAGE_HEADER_POLICY }),
   };
 }
 

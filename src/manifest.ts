@@ -3,9 +3,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type Coding, codingNames, codings, type FileForm } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import type { BBox, Provenance } from "./place.js";
+import type { Origin } from "./sources/source.js";
 
 export const MANIFEST = "manifest.json";
 
@@ -37,9 +39,19 @@ export interface Manifest extends Provenance {
   readonly bbox: BBox | null;
   readonly categories: Readonly<Record<string, number>>;
   readonly regions: readonly ManifestRegion[];
+  /** SHA-256 of the places: unlike the generation, it does not change with the program. */
+  readonly content: string;
+  /** Address of the service that the data were pulled from, when, and with what repairs; absent where it was a file. */
+  readonly source?: string;
+  readonly pulledAt?: string;
+  readonly pulled?: Origin["pulled"];
+  /** Largest zoom of the tiles; absent where the release has none. */
+  readonly maxTileZoom?: number;
   /** The database that the server filters with; one of `files`. */
   readonly database: string;
   readonly files: readonly ManifestFile[];
+  /** In a copy that is not complete yet: files of the release that are still to come. */
+  readonly missing?: number;
 }
 
 /** One file a line, so that two manifests can be compared by eye. */
@@ -64,6 +76,24 @@ export function readManifest(site: string): { readonly manifest: Manifest; reado
     );
   }
   return { manifest: parseManifest(bytes, path), bytes };
+}
+
+/** The compressed forms beside a manifest that are of these very bytes; another form, or none, is passed over. */
+export function manifestForms(
+  site: string,
+  bytes: Buffer,
+): { readonly coding: Coding; readonly body: Buffer }[] {
+  const unpack = { gzip: gunzipSync, br: brotliDecompressSync } satisfies Record<Coding, unknown>;
+  return codingNames.flatMap((coding) => {
+    try {
+      const body = readFileSync(join(site, MANIFEST + codings[coding]));
+      return unpack[coding](body, { maxOutputLength: bytes.length + 1 }).equals(bytes)
+        ? [{ coding, body }]
+        : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Checks what the program relies on; `name` is for the message. Throws UserError `damaged`. */

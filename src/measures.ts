@@ -9,9 +9,13 @@ function parseNumber(value: unknown): number | null {
 const HIGHEST = 8849; // metres: Mount Everest
 const LARGEST = 2000; // sleeping places: no hut on Earth has more
 
-/** Metres above sea level from a number column; null for 0, which stands for "unknown", and for what is no height on Earth. */
+/**
+ * Metres above sea level from a number column, to the millimetre; null for 0, which stands for "unknown", and for what is
+ * no height on Earth. Without the rounding the smallest numbers would be written with an exponent.
+ */
 export function parseMetres(value: unknown): number | null {
-  const metres = parseNumber(value);
+  const exact = parseNumber(value);
+  const metres = exact === null ? null : Math.round(exact * 1000) / 1000;
   return metres !== null && metres > 0 && metres <= HIGHEST ? metres : null;
 }
 
@@ -54,4 +58,38 @@ export function parseCapacity(text: string): number | null {
 /** Sleeping places in winter: as `parseCapacity`; `idem` is as many as in summer. */
 export function parseWinterCapacity(text: string, summer: number | null): number | null {
   return /^\s*idem\s*$/i.test(text) ? summer : parseCapacity(text);
+}
+
+/** What a record says of its height and size in words; its number columns, where it has any, come first. */
+export interface NumberTexts {
+  readonly altitude: string;
+  readonly summer: string;
+  readonly winter: string;
+  /** Take no number from a text that is more than a number. */
+  readonly plainOnly: boolean;
+}
+
+/** Altitude and capacities of a record: from its number columns, else from the text. `onReading` hears of each that is more than digits. */
+export function readNumbers(
+  fields: Readonly<Record<string, unknown>>,
+  texts: NumberTexts,
+  onReading: () => void,
+) {
+  const read = (text: string, parse: (text: string) => number | null): number | null => {
+    const isPlain = /^\s*\d*\s*$/.test(text);
+    if (!isPlain && texts.plainOnly) return null;
+    const value = parse(text);
+    if (!isPlain && value !== null) onReading();
+    return value;
+  };
+  const column = (key: string, parse: (value: unknown) => number | null, otherwise: () => number | null) =>
+    key in fields ? parse(fields[key]) : otherwise();
+  const summerCapacity = column("capacity_summer", parseCount, () => read(texts.summer, parseCapacity));
+  return {
+    altitude: column("altitude_m", parseMetres, () => read(texts.altitude, parseAltitude)),
+    summerCapacity,
+    winterCapacity: column("capacity_winter", parseCount, () =>
+      read(texts.winter, (text) => parseWinterCapacity(text, summerCapacity)),
+    ),
+  };
 }

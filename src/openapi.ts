@@ -133,10 +133,18 @@ export function openApiDocument(): unknown {
             license: { type: "string" },
             generation: { type: "string" },
             timeStamp: { type: "string", format: "date-time" },
+            title: { type: "string" },
+            bbox: {
+              type: "array",
+              description: "West, south, east, north; only in files.",
+              items: { type: "number" },
+              minItems: 4,
+              maxItems: 4,
+            },
             features: { type: "array", items: { $ref: "#/components/schemas/Feature" } },
           },
         },
-        Record: {
+        PlaceRecord: {
           allOf: [
             { $ref: "#/components/schemas/Properties" },
             {
@@ -151,8 +159,9 @@ export function openApiDocument(): unknown {
   };
 }
 
-const text = (description: string) => ({ type: "string", description });
-const propertySchemas = {
+const text = (description: string) => ({ type: "string", description }) as const;
+/** OpenAPI 3.0.3 schema of each property of a record. */
+export const propertySchemas = {
   name: text("Name of the place."),
   url: text("Page of the place; ends in `=` and the id."),
   descriptif: text("Description."),
@@ -197,7 +206,7 @@ function describeParameter({
 
 function answerSchema(format: (typeof formatNames)[number]) {
   if (format === "geojson") return { $ref: "#/components/schemas/FeatureCollection" };
-  if (format === "json") return { type: "array", items: { $ref: "#/components/schemas/Record" } };
+  if (format === "json") return { type: "array", items: { $ref: "#/components/schemas/PlaceRecord" } };
   return { type: "string" };
 }
 

@@ -1,8 +1,9 @@
-/** The release's own page: what is here, how old it is, which file to take. Plain HTML: it needs no script and no server. */
+/** The shell of the map page, and the plain page inside it: what is here, how old it is, which file to take. The plain page needs no script and no server. */
 
 import { type FormatName, formatNames } from "./formats/index.js";
 import { escapeXml } from "./formats/xml.js";
 import type { Manifest } from "./manifest.js";
+import type { BBox } from "./place.js";
 import { categories, categoryNumbers } from "./taxonomy.js";
 
 const FORMAT_TITLES: Readonly<Record<FormatName, string>> = {
@@ -18,8 +19,48 @@ type Facts = Pick<
   "title" | "attribution" | "license" | "date" | "generation" | "count" | "regions" | "categories"
 >;
 
+/** What the page knows before it asks for anything: `page.json`. */
+export interface PageFacts extends Facts {
+  readonly generator: string;
+  readonly bbox: BBox | null;
+  /** Beyond this box the map does not go. */
+  readonly box: BBox;
+  readonly extraKeys: readonly string[];
+  /** Largest zoom of the tiles; null without tiles. */
+  readonly maxZoom: number | null;
+  readonly hasBasemap: boolean;
+  /** Bytes of each export, by its path. */
+  readonly sizes: Readonly<Record<string, number>>;
+}
+
+/** A public topographic map that a visitor may switch on; the only other host that the page may ever ask. */
+export const TOPOGRAPHIC_HOST = "https://tile.opentopomap.org";
+
+/** No inline script or style, nothing from another host but that one layer. A map draws from blobs and data addresses. */
+export const PAGE_POLICY =
+  `default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; manifest-src 'self'; ` +
+  `img-src 'self' data: blob: ${TOPOGRAPHIC_HOST}; connect-src 'self' ${TOPOGRAPHIC_HOST}; ` +
+  `object-src 'none'; base-uri 'none'; form-action 'none'`;
+
+/** The same as a header, where it may also say that no other page frames this one. */
+export const PAGE_HEADER_POLICY = `${PAGE_POLICY}; frame-ancestors 'none'`;
+
+/** `app.webmanifest`: what a phone needs to put the page on its home screen. */
+export function webManifest({ title }: Pick<Facts, "title">): string {
+  const manifest = {
+    name: title,
+    short_name: "Shelters",
+    start_url: "./",
+    display: "standalone",
+    background_color: "#f6f4ef",
+    theme_color: "#2f4a3a",
+    icons: [{ src: "icon.svg", sizes: "any", type: "image/svg+xml", purpose: "any maskable" }],
+  };
+  return `${JSON.stringify(manifest, null, 1)}\n`;
+}
+
 /** `index.html`. Links are relative, so the page works on any static host and in any folder. */
-export function pageHtml(facts: Facts): string {
+export function pageHtml(facts: Omit<PageFacts, "box">): string {
   const whole = [
     { name: "All regions", slug: "all", count: facts.count, categories: facts.categories },
     ...facts.regions,
@@ -29,21 +70,28 @@ export function pageHtml(facts: Facts): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${PAGE_POLICY}">
+<meta name="description" content="${facts.count} mountain refuges, huts and shelters: map, list and files for GPS, phone and GIS.">
+<meta name="theme-color" content="#2f4a3a">
 <title>${escapeXml(facts.title)}</title>
+<link rel="icon" href="icon.svg" type="image/svg+xml">
+<link rel="manifest" href="app.webmanifest">
 <link rel="stylesheet" href="style.css">
+<script type="module" src="app.js"></script>
 <link rel="service-desc" href="openapi.json" type="application/json">
 <link rel="license" href="terms.txt">
 </head>
 <body>
-<main>
+<main id="plain" class="plain">
 <h1>${escapeXml(facts.title)}</h1>
 <p class="lead"><strong>${facts.count}</strong> places. Data of <time datetime="${facts.date}">${facts.date.slice(0, 10)}</time>. Not for navigation: check every position and opening date before you trust your night to it.</p>
 <h2>Which file?</h2>
 <p>GPX for a GPS or a hiking app, KML for Google Earth and Organic Maps, CSV for a spreadsheet, GeoJSON for a map or a GIS, JSON for a program. Phones like small files: take your region and category rather than everything.</p>
+<p><a href="downloads.html">Which file for Garmin, OsmAnd, Organic Maps, Locus, Google Earth, QGIS, Excel?</a></p>
 <div class="wide">
 <table>
 <thead><tr><th scope="col">Region</th><th scope="col">Category</th><th scope="col" class="number">Places</th><th scope="col">Files</th></tr></thead>
-${whole.map(regionRows).join("\n")}
+${whole.map((region) => regionRows(region, facts.sizes)).join("\n")}
 </table>
 </div>
 <h2>For programs</h2>
@@ -56,12 +104,15 @@ ${whole.map(regionRows).join("\n")}
 `;
 }
 
-function regionRows(region: {
-  readonly name: string;
-  readonly slug: string;
-  readonly count: number;
-  readonly categories: Readonly<Record<string, number>>;
-}): string {
+function regionRows(
+  region: {
+    readonly name: string;
+    readonly slug: string;
+    readonly count: number;
+    readonly categories: Readonly<Record<string, number>>;
+  },
+  sizes: PageFacts["sizes"],
+): string {
   const rows = [
     { label: "All categories", slug: "all", count: region.count },
     ...categoryNumbers.map((number) => ({
@@ -73,10 +124,11 @@ function regionRows(region: {
   const cells = rows.map(({ label, slug, count }, index) => {
     const heading =
       index === 0 ? `<th scope="rowgroup" rowspan="${rows.length}">${escapeXml(region.name)}</th>` : "";
-    const links = formatNames.map(
-      (format) =>
-        `<a href="exports/${region.slug}/${slug}.${format}" download="${fileName(region.slug, slug, format)}">${FORMAT_TITLES[format]}</a>`,
-    );
+    const links = formatNames.map((format) => {
+      const path = `exports/${region.slug}/${slug}.${format}`;
+      const size = `${Math.ceil((sizes[path] ?? 0) / 1000)} kB`;
+      return `<a href="${path}" download="${fileName(region.slug, slug, format)}" title="${size}">${FORMAT_TITLES[format]}</a>`;
+    });
     return `<tr>${heading}<td>${escapeXml(label)}</td><td class="number">${count}</td><td class="files">${links.join(" ")}</td></tr>`;
   });
   return `<tbody>${cells.join("\n")}</tbody>`;
@@ -86,21 +138,6 @@ function regionRows(region: {
 export function fileName(regionSlug: string, category: string, format: FormatName): string {
   return `places-${regionSlug}-${category}.${format}`;
 }
-
-export const PAGE_CSS = `:root { color-scheme: light dark; --line: #8884; }
-body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: auto; padding: 1rem; }
-h1 { line-height: 1.2; }
-.lead { font-size: 1.125rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: start; vertical-align: top; padding: .375rem .5rem; border-block-end: 1px solid var(--line); }
-tbody th { border-inline-end: 1px solid var(--line); }
-.number { text-align: end; font-variant-numeric: tabular-nums; }
-.files { white-space: nowrap; }
-.files a { display: inline-block; padding: .125rem .375rem; }
-code { overflow-wrap: anywhere; }
-`;
 
 /** `terms.txt`: what a person must know before passing the data on. */
 export function termsText(facts: Facts): string {

@@ -4,8 +4,9 @@
  */
 
 import { decodeHTML } from "entities";
-import { parseAltitude, parseCapacity, parseCount, parseMetres, parseWinterCapacity } from "./measures.js";
+import { readNumbers } from "./measures.js";
 import { type Json, type Place, roundCoordinate } from "./place.js";
+import { describe, type Fields, type Flat, flatten, idDigits, isObject, isServiceLayout } from "./record.js";
 import { type Category, categories, categoryOfNumber, categoryOfSlug } from "./taxonomy.js";
 import { cleanLabel, cleanText, isUsableLabel } from "./text.js";
 
@@ -27,7 +28,30 @@ export type Repair =
   | "region missing"
   | "comment repeated"
   | "entities decoded"
+  | "markup removed"
+  | "number read from text"
+  | "photo missing"
   | "text cleaned";
+
+/** Repairs that can be switched off, and what stays as the source wrote it then. */
+export const optionalRepairs = {
+  comments: "comments of the record before",
+  entities: "HTML entities and markup",
+  numbers: "altitudes and capacities that are more than a number",
+  photo: "an empty photo",
+} as const;
+
+export type OptionalRepair = keyof typeof optionalRepairs;
+
+/** What the requests of a pull say of a record that the record itself does not: they are better founded. */
+export interface Sighting {
+  /** The region whose request returned it; null = none did. */
+  readonly region: string | null;
+  /** The category whose request returned it; null = none did, or the service knows no such request. */
+  readonly category: Category | null;
+  /** Its comment is its own, not the one of the record before it. */
+  readonly ownComment: boolean;
+}
 
 export type Parsed =
   | { readonly place: Place; readonly repairs: readonly Repair[] }
@@ -54,30 +78,27 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-type Fields = Readonly<Record<string, unknown>>;
-
-interface Flat {
-  readonly fields: Fields;
-  readonly lon: unknown;
-  readonly lat: unknown;
-  readonly id: unknown;
-}
-
-/** Reads records in order; it remembers the record before, because the known service repeats its comment. */
-export function createPlaceParser(): (record: unknown) => Parsed {
+/**
+ * Reads records in order; it remembers the record before, because the known service repeats its comment. A sighting says
+ * what the requests of a pull know better than the record.
+ */
+export function createPlaceParser(
+  without: ReadonlySet<OptionalRepair> = new Set(),
+): (record: unknown, sighting?: Sighting) => Parsed {
   let previousComment = "";
-  return (record) => {
+  return (record, sighting) => {
     const flat = flatten(record);
     if (flat === null) return { refused: "not a record", record: describe(record) };
     const comment = flat.fields["commentaire"];
     const repeated =
+      !without.has("comments") &&
       isServiceLayout(flat.fields) &&
       typeof comment === "string" &&
       comment.trim() !== "" &&
-      comment === previousComment;
+      (sighting === undefined ? comment === previousComment : !sighting.ownComment);
     previousComment = typeof comment === "string" ? comment : "";
     try {
-      return parseFlat(flat, repeated);
+      return parseFlat(flat, repeated, sighting, without);
     } catch (error) {
       if (error instanceof Refused) return { refused: error.reason, record: describe(record) };
       throw error;
@@ -93,45 +114,46 @@ class Refused extends Error {
   }
 }
 
-/** A GeoJSON Feature, or a flat object: CSV row, JSON record. */
-function flatten(record: unknown): Flat | null {
-  if (!isObject(record)) return null;
-  if (record["type"] !== "Feature") {
-    return { fields: record, lon: record["longitude"], lat: record["latitude"], id: record["id"] };
-  }
-  const { geometry, properties } = record;
-  const coordinates =
-    isObject(geometry) && geometry["type"] === "Point" && Array.isArray(geometry["coordinates"])
-      ? geometry["coordinates"]
-      : [];
-  const fields = isObject(properties) ? properties : {};
-  return { fields, lon: coordinates[0], lat: coordinates[1], id: fields["id"] ?? record["id"] };
-}
-
-/** The known service puts the commune in `region` and has no other key for either. */
-function isServiceLayout(fields: Fields): boolean {
-  return "type_hebergement" in fields && !("commune" in fields);
-}
-
-function parseFlat({ fields, lon, lat, id }: Flat, commentRepeated: boolean): Parsed {
+function parseFlat(
+  { fields, lon, lat, id }: Flat,
+  commentRepeated: boolean,
+  sighting: Sighting | undefined,
+  without: ReadonlySet<OptionalRepair>,
+): Parsed {
   const repairs = new Set<Repair>();
   const serviceLayout = isServiceLayout(fields);
-  const text = (key: string): string => readText(fields[key], limits.text, serviceLayout, repairs, cleanText);
+  const decodes = serviceLayout && !without.has("entities");
+  const text = (key: string): string => readText(fields[key], limits.text, decodes, repairs, cleanText);
   const label = (key: string): string =>
-    readText(fields[key], limits.label, serviceLayout, repairs, cleanLabel);
+    readText(fields[key], limits.label, decodes, repairs, (raw) =>
+      cleanLabel(decodes ? stripMarkup(raw, repairs) : raw),
+    );
 
   const position = parsePosition(lon, lat);
   const url = text("url").trim();
   const number = parseId(id, url);
-  const { category, categorySlug } = parseCategory(fields, label("type_hebergement"), repairs);
-  const region = serviceLayout ? "" : label("region");
+  const { category, categorySlug } = parseCategory(
+    fields,
+    label("type_hebergement"),
+    sighting?.category ?? null,
+    repairs,
+  );
+  const region =
+    sighting !== undefined ? cleanLabel(sighting.region ?? "") : serviceLayout ? "" : label("region");
   if (region === "") repairs.add("region missing");
   const altitudeText = text("altitude") || text("altitude_m");
   const summerText = text("cap_ete") || text("capacity_summer") || text("capacity");
   const winterText = text("cap_hiver") || text("capacity_winter");
-  const summerCapacity =
-    "capacity_summer" in fields ? parseCount(fields["capacity_summer"]) : parseCapacity(summerText);
   if (commentRepeated) repairs.add("comment repeated");
+  const photo = text("photo").trim();
+  if (serviceLayout && photo === "" && !without.has("photo")) repairs.add("photo missing");
+  const numbers = readNumbers(
+    fields,
+    { altitude: altitudeText, summer: summerText, winter: winterText, plainOnly: without.has("numbers") },
+    () => {
+      if (serviceLayout) repairs.add("number read from text");
+    },
+  );
 
   const place: Place = {
     id: number,
@@ -145,16 +167,11 @@ function parseFlat({ fields, lon, lat, id }: Flat, commentRepeated: boolean): Pa
     url: url === "" ? `/?id=${number}` : url,
     description: text("descriptif"),
     comment: commentRepeated ? "" : text("commentaire"),
-    photo: text("photo").trim() || NO_PHOTO,
+    photo: photo === "" && !without.has("photo") ? NO_PHOTO : photo,
     altitudeText: altitudeText === "" ? null : altitudeText,
-    altitude: "altitude_m" in fields ? parseMetres(fields["altitude_m"]) : parseAltitude(altitudeText),
     summerText,
-    summerCapacity,
     winterText,
-    winterCapacity:
-      "capacity_winter" in fields
-        ? parseCount(fields["capacity_winter"])
-        : parseWinterCapacity(winterText, summerCapacity),
+    ...numbers,
     extra: parseExtra(fields),
   };
   return { place, repairs: [...repairs] };
@@ -194,7 +211,7 @@ function parseDegrees(value: unknown): number | null {
 
 /** The integer id, or the integer at the end of the address. */
 function parseId(value: unknown, url: string): number {
-  const digits = String(value ?? "").trim() || (/=(\d+)$/.exec(url)?.[1] ?? "");
+  const digits = idDigits(value, url);
   const id = /^\d{1,10}$/.test(digits) ? Number(digits) : 0;
   if (id < 1 || id > limits.id) throw new Refused("no id");
   return id;
@@ -204,9 +221,10 @@ function parseId(value: unknown, url: string): number {
 function parseCategory(
   fields: Fields,
   slug: string,
+  asked: Category | null,
   repairs: Set<Repair>,
 ): { category: Category | null; categorySlug: string } {
-  const byNumber = categoryOfNumber(fields["type_lieu"]) ?? categoryOfNumber(fields["category"]);
+  const byNumber = asked ?? categoryOfNumber(fields["type_lieu"]) ?? categoryOfNumber(fields["category"]);
   const bySlug = categoryOfSlug(slug);
   const category = byNumber ?? bySlug;
   if (category === null) {
@@ -220,14 +238,14 @@ function parseCategory(
 function readText(
   value: unknown,
   limit: number,
-  serviceLayout: boolean,
+  decodes: boolean,
   repairs: Set<Repair>,
   clean: (text: string) => string,
 ): string {
   if (value === null || value === undefined) return "";
   const raw = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   if (raw.length > limit) throw new Refused("text too long");
-  const decoded = serviceLayout ? decodeHTML(raw).replaceAll("\\'", "'") : raw;
+  const decoded = decodes ? decodeHTML(raw).replaceAll("\\'", "'") : raw;
   if (decoded !== raw) repairs.add("entities decoded");
   const cleaned = clean(decoded);
   // Trimming and CRLF are how the source writes; anything more is damage worth a count.
@@ -237,6 +255,13 @@ function readText(
   )
     repairs.add("text cleaned");
   return cleaned;
+}
+
+/** Tags of HTML in a label are how somebody typed it, not part of the name. */
+function stripMarkup(label: string, repairs: Set<Repair>): string {
+  const stripped = label.replace(/<\/?[a-z][^<>]*>/gi, " ");
+  if (stripped !== label) repairs.add("markup removed");
+  return stripped;
 }
 
 function cleanJson(value: unknown, depth: number): Json {
@@ -253,19 +278,4 @@ function cleanJson(value: unknown, depth: number): Json {
       Object.entries(value).map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)]),
     );
   return null;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A short, one-line picture of a record for a report. */
-function describe(record: unknown): string {
-  const flat = flatten(record);
-  const shown = { id: flat?.id ?? flat?.fields["url"], name: flat?.fields["name"] };
-  const text =
-    shown.id === undefined && shown.name === undefined
-      ? (JSON.stringify(record) ?? String(record))
-      : JSON.stringify(shown);
-  return cleanLabel(text).slice(0, 160);
 }

@@ -14,3 +14,6 @@ export const bundledPlaces = join(
   "data",
   "places.csv",
 );
+
+/** The compiled program: what its threads run, and the page that it puts into a release. */
+export const appFolder = join(dirname(createRequire(import.meta.url).resolve("#package")), "dist", "app");

@@ -172,7 +172,7 @@ function parseInteger(
 
 function parseBBox(text: string): { readonly value: BBox } | { readonly fault: string } {
   if (!/^-?\d+(\.\d+)?(,-?\d+(\.\d+)?){3}$/.test(text)) return { fault: bboxExpected };
-  const [west = 0, south = 0, east = 0, north = 0] = text.split(",").map(Number);
+  const [west = 0, south = 0, east = 0, north = 0] = text.split(",").map((edge) => Number(edge) + 0); // + 0: never -0
   const wrong = [
     Math.abs(west) > 180 || Math.abs(east) > 180 ? "longitudes from -180 to 180" : null,
     Math.abs(south) > 90 || Math.abs(north) > 90 ? "latitudes from -90 to 90" : null,
@@ -196,10 +196,19 @@ function looksSwapped(west: number, south: number, east: number, north: number):
 export function formatQuery(query: Query): string {
   const { bbox, category, region, limit, offset, format } = query;
   const sent = new URLSearchParams({ format });
-  if (bbox !== null) sent.set("bbox", [bbox.west, bbox.south, bbox.east, bbox.north].join(","));
+  if (bbox !== null)
+    sent.set("bbox", [bbox.west, bbox.south, bbox.east, bbox.north].map(plainDecimal).join(","));
   if (category !== null) sent.set("type_lieu", String(category));
   if (region !== null) sent.set("region", region);
   if (limit !== queryLimits.defaultLimit) sent.set("limit", String(limit));
   if (offset !== 0) sent.set("offset", String(offset));
   return sent.toString();
+}
+
+/** Every digit of a number below 1e21 and no exponent, which `parseBBox` refuses. */
+function plainDecimal(value: number): string {
+  const [, sign = "", digits = "", exponent = ""] = /^(-?)([\d.]+)e-(\d+)$/.exec(String(value)) ?? [];
+  return exponent === ""
+    ? String(value)
+    : `${sign}0.${"0".repeat(Number(exponent) - 1)}${digits.replace(".", "")}`;
 }

@@ -28,10 +28,19 @@ export interface Envelope {
   readonly epilogue: Buffer;
 }
 
+/** Where the compressed form of each place is, and what a gzip stream needs to know of the plain one; see pieces.ts. */
+export interface PieceIndex {
+  /** Piece `rank` begins at `[rank]`; the last entry is the end of the last piece. */
+  readonly starts: Float64Array;
+  /** CRC-32 of the first `rank` places, each with the separator before it. */
+  readonly checks: Uint32Array;
+}
+
 /** Gathers what the release's database holds, in one pass over the places. */
 export interface RanksWriter {
   add(place: Place): void;
   setOffsets(format: FormatName, offsets: Float64Array): void;
+  setPieces(format: FormatName, index: PieceIndex): void;
   setEnvelope(
     format: FormatName,
     region: string | null,
@@ -73,6 +82,10 @@ export function createRanks(path: string, count: number, regions: readonly strin
       rank++;
     },
     setOffsets: (format, offsets) => void insertArray.run(`offsets.${format}`, bytesOf(offsets)),
+    setPieces: (format, { starts, checks }) => {
+      insertArray.run(`pieces.${format}`, bytesOf(starts));
+      insertArray.run(`checks.${format}`, bytesOf(checks));
+    },
     setEnvelope: (format, region, category, envelope) =>
       void insertEnvelope.run(
         format,
@@ -115,6 +128,8 @@ export interface RankFile {
   /** 1 + position in `regions` by rank; ALL = none. */
   readonly region: Uint16Array;
   offsets(format: FormatName): Float64Array;
+  /** Undefined for a format whose places have no compressed form. */
+  pieces(format: FormatName): PieceIndex | undefined;
   envelope(format: FormatName, region: number, category: number): Envelope | undefined;
   /** Blocks whose boxes meet this one (units of 1e-7 degree, edges included), in no order. */
   blocksMeeting(box: BBox): number[];
@@ -137,6 +152,17 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
   const offsets = new Map(
     formatNames.map((format) => [format, new Float64Array(buffer(`offsets.${format}`))]),
   );
+  const pieces = new Map(
+    formatNames
+      .filter((format) => readArray.get(`pieces.${format}`) !== undefined)
+      .map((format) => [
+        format,
+        {
+          starts: new Float64Array(buffer(`pieces.${format}`)),
+          checks: new Uint32Array(buffer(`checks.${format}`)),
+        },
+      ]),
+  );
   const envelopes = readEnvelopes(database);
   const meeting = database
     .prepare<[number, number, number, number], number>(
@@ -150,6 +176,7 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
     category: new Uint8Array(buffer("category")),
     region: new Uint16Array(buffer("region")),
     offsets: (format) => offsets.get(format) as Float64Array,
+    pieces: (format) => pieces.get(format),
     envelope: (format, region, category) => envelopes.get(`${format}/${region}/${category}`),
     blocksMeeting: ({ west, east, south, north }) => meeting.all(west, east, south, north),
     close: () => database.close(),

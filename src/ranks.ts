@@ -8,7 +8,7 @@ import { at, BLOCK_SIZE, boxBlocks } from "./blocks.js";
 import type { FormatName } from "./formats/index.js";
 import { type BBox, coordinateUnits, unitsToDegrees } from "./place.js";
 import type { Filter } from "./query.js";
-import { ALL, type Envelope, readRankFile } from "./rankfile.js";
+import { ALL, type Envelope, type PieceIndex, readRankFile } from "./rankfile.js";
 import type { Category } from "./taxonomy.js";
 
 /** A run of ranks, `from` included, `to` not. */
@@ -31,6 +31,8 @@ export interface Ranks {
   select(filter: Filter, offset: number, limit: number): Selection;
   /** Byte positions in the whole export: place `rank` begins at `[rank]`; the last entry is where a further one would. */
   offsets(format: FormatName): Float64Array;
+  /** Undefined for a format whose places have no compressed form. */
+  pieces(format: FormatName): PieceIndex | undefined;
   /** Prologue and epilogue without a box; those of the whole export for a region that is not registered. */
   envelope(format: FormatName, region: string | null, category: Category | null): Envelope;
   close(): void;
@@ -81,6 +83,7 @@ export function openRanks(bytes: Buffer, name: string): Ranks {
     count: lon.length,
     select,
     offsets: file.offsets,
+    pieces: file.pieces,
     envelope: (format, wantedRegion, wantedCategory) => {
       const id = regionIds.get(wantedRegion ?? "") ?? ALL;
       return (file.envelope(format, id, wantedCategory ?? ALL) ??
@@ -124,7 +127,6 @@ function unitBox({ west, south, east, north }: BBox): BBox {
 function lowestUnit(degrees: number): number {
   let unit = coordinateUnits(degrees);
   while (unitsToDegrees(unit) < degrees) unit++;
-  while (unitsToDegrees(unit - 1) >= degrees) unit--;
   return unit;
 }
 

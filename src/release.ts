@@ -1,7 +1,7 @@
 /** An open release: everything a request needs, in memory or behind an open file, and never a mix of two generations. */
 
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { etagOf } from "./answer.js";
 import {
@@ -11,13 +11,16 @@ import {
   formsOfFile,
   memoryBody,
   openBody,
-  readAll,
+  readChecked,
+  type Steps,
 } from "./bodies.js";
 import { type Coding, codingNames, codings } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
 import { exportPath } from "./exports.js";
-import { type FormatName, formatNames } from "./formats/index.js";
-import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
+import { type FormatName, formatNames, formats } from "./formats/index.js";
+import type { Pieces } from "./gzip.js";
+import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
+import { piecesPath } from "./pieces.js";
 import { openRanks, type Ranks } from "./ranks.js";
 import { codedMediaTypes } from "./rules.js";
 import type { Category } from "./taxonomy.js";
@@ -37,6 +40,8 @@ export interface Release {
   readonly tag: string;
   /** HTTP date of the data. */
   readonly lastModified: string;
+  /** Address of the data's licence; null where it is known in words only. */
+  readonly licenseUrl: string | null;
   readonly ranks: Ranks;
   /** A file by its path, or undefined: of the manifest, the manifest itself, and each compressed form under its own name. */
   file(path: string): ReleaseFile | undefined;
@@ -46,6 +51,8 @@ export interface Release {
     category: Category | null,
     format: FormatName,
   ): ReleaseFile | undefined;
+  /** What filtered answers of a format are gzipped from; undefined where the release has none. */
+  pieces(format: FormatName): Pieces | undefined;
   /** Keeps the files open until the returned function is called. */
   hold(): () => void;
   /** Closes the files as soon as nobody holds them. */
@@ -53,17 +60,35 @@ export interface Release {
 }
 
 /** Memory for file contents; what does not fit is read from disk, request by request. */
-export const DEFAULT_MEMORY = 64 * 1024 * 1024;
+export const DEFAULT_MEMORY = 256 * 1024 * 1024;
 
 /**
  * Opens a release folder. Files that fit in memory are checked against the manifest; the others by their size.
  * Throws UserError `damaged` when the release is missing, incomplete or altered.
  */
 export function openRelease(site: string, memory = DEFAULT_MEMORY): Release {
+  const steps = openInSteps(site, memory);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** `openRelease`, in steps of about a millisecond: a server goes on answering in between. */
+export async function loadRelease(site: string, memory = DEFAULT_MEMORY): Promise<Release> {
+  const steps = openInSteps(site, memory);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await new Promise(setImmediate);
+  }
+}
+
+function* openInSteps(site: string, memory: number): Steps<Release> {
   const { manifest, bytes } = readManifest(site);
   const opened: number[] = [];
   try {
-    return assemble(site, manifest, bytes, memory, opened);
+    return yield* assemble(site, manifest, bytes, memory, opened);
   } catch (error) {
     for (const file of opened) closeSync(file);
     if (systemCode(error) !== "ENOENT") throw error;
@@ -76,20 +101,22 @@ export function openRelease(site: string, memory = DEFAULT_MEMORY): Release {
   }
 }
 
-function assemble(
+function* assemble(
   site: string,
   manifest: Manifest,
   manifestBytes: Buffer,
   memory: number,
   opened: number[],
-): Release {
+): Steps<Release> {
   const files = new Map<string, ReleaseFile>();
   const served = manifest.files.filter(({ hostOnly }) => !hostOnly);
   const sources = served.flatMap((file) => formsOfFile(file));
   const inMemory = chooseForMemory(sources, memory);
-  const bodies = new Map(
-    sources.map((source) => [source.path, openBody(site, source, inMemory.has(source.path), opened)]),
-  );
+  const bodies = new Map<string, FileBody>();
+  for (const source of sources) {
+    bodies.set(source.path, yield* openBody(site, source, inMemory.has(source.path), opened));
+    if (inMemory.has(source.path)) yield;
+  }
   for (const file of served) {
     const plain = bodies.get(file.path) as FileBody;
     const coded: Partial<Record<Coding, FileBody>> = {};
@@ -121,14 +148,7 @@ function assemble(
     });
   }
   const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
-  const manifestBody = memoryBody(manifestBytes, null, etagOf(tag, null));
-  files.set(MANIFEST, {
-    path: MANIFEST,
-    mediaType: "application/json",
-    plain: manifestBody,
-    coded: {},
-    codings: [],
-  });
+  for (const file of manifestFiles(site, manifestBytes, tag)) files.set(file.path, file);
   const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
   for (const format of formatNames) {
     if (!files.has(exportPath(null, null, format)))
@@ -137,11 +157,15 @@ function assemble(
         `The release in ${site} has no ${exportPath(null, null, format)}. Build it again with this program.`,
       );
   }
+  const ranks = openRanks(yield* readDatabase(site, manifest), join(site, manifest.database));
+  const pieces = new Map(formatNames.map((format) => [format, findPieces(format, files, ranks)]));
   return {
     manifest,
     tag,
     lastModified: new Date(manifest.date).toUTCString(),
-    ranks: openRanks(readDatabase(site, manifest), join(site, manifest.database)),
+    licenseUrl: /^https?:\/\/\S+$/.test(manifest.license) ? new URL(manifest.license).href : null,
+    ranks,
+    pieces: (format) => pieces.get(format),
     file: (path) => files.get(path),
     plannedExport: (region, category, format) => {
       const slug = region === null ? null : slugs.get(region);
@@ -151,16 +175,53 @@ function assemble(
   };
 }
 
-function readDatabase(site: string, manifest: Manifest): Buffer {
+/** The manifest, which is not in the manifest, and its compressed forms under their own names: mirrors ask for them. */
+function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] {
+  const coded = manifestForms(site, bytes);
+  const asCoding = coded.map(
+    ({ coding, body }) => [coding, memoryBody(body, coding, etagOf(tag, coding))] as const,
+  );
+  const own = coded.map(({ coding, body }) => ({
+    path: MANIFEST + codings[coding],
+    mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
+    plain: memoryBody(
+      body,
+      null,
+      etagOf(createHash("sha256").update(body).digest("base64url").slice(0, 24), null),
+    ),
+    coded: {},
+    codings: [],
+  }));
+  const plain: ReleaseFile = {
+    path: MANIFEST,
+    mediaType: "application/json",
+    plain: memoryBody(bytes, null, etagOf(tag, null)),
+    coded: Object.fromEntries(asCoding),
+    codings: coded.map(({ coding }) => coding),
+  };
+  return [plain, ...own];
+}
+
+function findPieces(
+  format: FormatName,
+  files: ReadonlyMap<string, ReleaseFile>,
+  ranks: Ranks,
+): Pieces | undefined {
+  const whole = files.get(exportPath(null, null, format))?.plain;
+  const compressed = files.get(piecesPath(format))?.plain;
+  const index = ranks.pieces(format);
+  if (whole === undefined || compressed === undefined || index === undefined) return undefined;
+  const separator = Buffer.from(formats[format].separator);
+  return { whole, offsets: ranks.offsets(format), compressed, index, separator };
+}
+
+function* readDatabase(site: string, manifest: Manifest): Steps<Buffer> {
   const entry = manifest.files.find((file) => file.path === manifest.database);
   if (entry === undefined) throw damaged(join(site, manifest.database), "it is not in the manifest");
   const path = join(site, entry.path);
   const file = openSync(path, "r");
   try {
-    const bytes = readAll(file, fstatSync(file).size);
-    if (createHash("sha256").update(bytes).digest("hex") !== entry.sha256)
-      throw damaged(path, "its content differs from the manifest");
-    return bytes;
+    return yield* readChecked(file, entry, path);
   } finally {
     closeSync(file);
   }

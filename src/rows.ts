@@ -57,6 +57,17 @@ export function placeOfRow(row: PlaceRow, extraKeys: readonly string[]): Place {
   };
 }
 
+const names = COLUMNS.split(", ");
+
+/** The place of values in the order of `COLUMNS`; its extra values are its own, whatever other places list. */
+export function placeOfValues(values: readonly unknown[]): Place {
+  const row = Object.fromEntries(names.map((name, index) => [name, values[index]])) as unknown as PlaceRow;
+  return placeOfRow(
+    row,
+    (JSON.parse(row.extra) as [string, Json][]).map(([key]) => key),
+  );
+}
+
 /** The values of a place, for `COLUMNS`. */
 export function rowOf(place: Place): (string | number | null)[] {
   return [

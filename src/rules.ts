@@ -1,8 +1,9 @@
 /** Header rules by path pattern: every file of a release is matched by exactly one rule, on hosts that merge the rules that match. */
 
-import { cacheableHeaders, PAGE_POLICY } from "./answer.js";
+import { cacheableHeaders } from "./answer.js";
 import { type Coding, codingNames, codings } from "./compress.js";
 import { MANIFEST, type ManifestFile } from "./manifest.js";
+import { PAGE_HEADER_POLICY } from "./page.js";
 
 /** What a rule is made for: a file with a media type; `path` is relative to the release. */
 export interface HeaderedFile {
@@ -28,7 +29,7 @@ export function headersOf(path: string, mediaType: string): Readonly<Record<stri
   return {
     "Content-Type": mediaType,
     ...common,
-    ...(mediaType.startsWith("text/html") && { "Content-Security-Policy": PAGE_POLICY }),
+    ...(mediaType.startsWith("text/html") && { "Content-Security-Policy": PAGE_HEADER_POLICY }),
   };
 }
 

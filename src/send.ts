@@ -45,15 +45,62 @@ const readFile = promisify(read);
 async function sendFromDisk(socket: Socket, response: ServerResponse, parts: readonly Part[]): Promise<void> {
   await turnOf(socket, response);
   if (socket.destroyed) return;
-  for (const part of parts) {
-    for (let sent = 0; sent < lengthOf(part); ) {
-      const bytes = part instanceof Uint8Array ? part : await readPart(part, sent);
-      sent += bytes.length;
-      if (response.destroyed) return;
-      if (!response.write(bytes)) await drained(response);
-    }
+  for (const batch of batchesOf(parts)) {
+    const bytes = await readBatch(batch);
+    if (response.destroyed) return;
+    if (!response.write(bytes)) await drained(response);
   }
   response.end();
+}
+
+/** Parts in portions of at most CHUNK bytes: a box of many ranges is a few writes. */
+function* batchesOf(parts: readonly Part[]): Generator<readonly Part[]> {
+  let batch: Part[] = [];
+  let left = CHUNK;
+  for (const part of parts) {
+    for (let taken = 0; taken < lengthOf(part); ) {
+      const some = Math.min(left, lengthOf(part) - taken);
+      batch.push(slicePart(part, taken, taken + some));
+      taken += some;
+      left -= some;
+      if (left > 0) continue;
+      yield batch;
+      batch = [];
+      left = CHUNK;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function slicePart(part: Part, from: number, to: number): Part {
+  return part instanceof Uint8Array
+    ? part.subarray(from, to)
+    : { file: part.file, start: part.start + from, end: part.start + to };
+}
+
+/** The bytes of a batch, read from all its places at once. */
+async function readBatch(batch: readonly Part[]): Promise<Uint8Array> {
+  const [only] = batch;
+  if (batch.length === 1 && only instanceof Uint8Array) return only;
+  const bytes = Buffer.allocUnsafe(batch.reduce((total, part) => total + lengthOf(part), 0));
+  let at = 0;
+  const reads: Promise<void>[] = [];
+  for (const part of batch) {
+    const target = bytes.subarray(at, at + lengthOf(part));
+    at += target.length;
+    if (part instanceof Uint8Array) target.set(part);
+    else reads.push(readInto(target, part.file, part.start));
+  }
+  await Promise.all(reads);
+  return bytes;
+}
+
+async function readInto(target: Buffer, file: number, position: number): Promise<void> {
+  for (let done = 0; done < target.length; ) {
+    const { bytesRead } = await readFile(file, target, done, target.length - done, position + done);
+    if (bytesRead === 0) throw new Error("a file of the release became shorter");
+    done += bytesRead;
+  }
 }
 
 /** A client may send hundreds of requests at once: what is read before the answers in front are sent would fill the memory. */
@@ -69,16 +116,6 @@ function turnOf(socket: Socket, response: ServerResponse): Promise<void> {
     response.on("socket", done);
     socket.on("close", done);
   });
-}
-
-async function readPart(
-  { file, start, end }: { readonly file: number; readonly start: number; readonly end: number },
-  sent: number,
-): Promise<Uint8Array> {
-  const chunk = Buffer.allocUnsafe(Math.min(CHUNK, end - start - sent));
-  const { bytesRead } = await readFile(file, chunk, 0, chunk.length, start + sent);
-  if (bytesRead === 0) throw new Error("a file of the release became shorter");
-  return chunk.subarray(0, bytesRead);
 }
 
 /** Resolves when the client took what was written, or went away. */

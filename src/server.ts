@@ -2,13 +2,16 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { promisify } from "node:util";
 import { type Answer, problem } from "./answer.js";
-import { API_PATH, answerApi } from "./api.js";
 import { drainable } from "./drain.js";
 import { systemCode, UserError } from "./errors.js";
-import { answerFile, type OtherFiles } from "./files.js";
+import type { OtherFiles } from "./files.js";
 import { followRelease } from "./follow.js";
+import { type Observer, watchWith } from "./observe.js";
+import { forwardedBase } from "./proxy.js";
 import type { Release } from "./release.js";
+import { routeRequest } from "./route.js";
 import { send } from "./send.js";
 import { settle } from "./swap.js";
 
@@ -21,6 +24,10 @@ export interface ServerOptions {
   readonly memory?: number;
   /** A line for the log: a new release, a fault. Never holds text of a request. */
   readonly log: (line: string) => void;
+  /** Take scheme, host and prefix of links from the X-Forwarded headers of a proxy in front. Default: no. */
+  readonly trustProxy?: boolean;
+  /** Told of every answer. */
+  readonly observers?: readonly Observer[];
   /** Instead of the defaults below; tests do not wait for minutes. */
   readonly limits?: Partial<ServerLimits>;
 }
@@ -28,6 +35,8 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly address: string;
   readonly release: () => Release;
+  /** Connections that are open now. */
+  connections(): Promise<number>;
   /** Stops listening, lets answers in flight end, then closes everything. */
   close(): Promise<void>;
 }
@@ -45,15 +54,28 @@ const defaultLimits = {
 
 type ServerLimits = Readonly<typeof defaultLimits>;
 
+interface Context {
+  readonly release: Release;
+  readonly others: OtherFiles;
+  readonly log: (line: string) => void;
+  readonly watch: ReturnType<typeof watchWith>;
+  readonly trustProxy: boolean;
+}
+
 /** Serves a release folder until `close`. Throws UserError: `damaged` (no release), `busy` (port taken). */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const limits = { ...defaultLimits, ...options.limits };
   settle(options.site);
   const current = followRelease(options);
+  const standing = {
+    log: options.log,
+    watch: watchWith(options.observers ?? []),
+    trustProxy: options.trustProxy ?? false,
+  };
   const server = createServer(
     { maxHeaderSize: limits.headerBytes, connectionsCheckingInterval: limits.check },
     (request, response) => {
-      handle(current.release(), current.others(), request, response, options.log);
+      handle({ ...standing, release: current.release(), others: current.others() }, request, response);
     },
   );
   const stop = drainable(server);
@@ -73,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     address: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
     release: current.release,
+    connections: () => promisify(server.getConnections.bind(server))(),
     close: async () => {
       await stop(limits.grace);
       current.stop();
@@ -100,60 +123,24 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   });
 }
 
-function handle(
-  release: Release,
-  others: OtherFiles,
-  request: IncomingMessage,
-  response: ServerResponse,
-  log: (line: string) => void,
-): void {
+function handle(context: Context, request: IncomingMessage, response: ServerResponse): void {
+  const { release, others, log, watch, trustProxy } = context;
   request.resume(); // nobody needs a body; unread, it would hold the connection
+  const answerWith = (answer: Answer): void => send(release, request, response, answer, log);
   try {
-    const answer = route(release, request);
-    if (answer !== null) send(release, request, response, answer, log);
+    const { method = "GET", url = "/", headers } = request;
+    const base = trustProxy ? forwardedBase(headers) : "";
+    const routed = routeRequest(release, { method, url, headers, base });
+    watch(release, routed, request, response);
+    if (routed.answer !== null) answerWith(routed.answer);
     else
       others(request, response, () =>
-        send(
-          release,
-          request,
-          response,
-          problem(404, "There is nothing at this address. See / for what is here."),
-          log,
-        ),
+        answerWith(problem(404, "There is nothing at this address. See / for what is here.")),
       );
   } catch (error) {
     log(`Fault while answering: ${error instanceof Error ? error.stack : String(error)}`);
     if (response.headersSent) response.destroy();
-    else send(release, request, response, problem(500, "The server made a mistake; it is in the log."), log);
-  }
-}
-
-// Absolute form, as a proxy is sent it; a server must accept it too (RFC 9112, 3.2.2).
-const ABSOLUTE = /^https?:\/\/[^/?#]*\/?/i;
-
-/** null = not a file of the release. */
-function route(
-  release: Release,
-  { method = "GET", url: sent = "/", headers }: IncomingMessage,
-): Answer | null {
-  const url = sent.replace(ABSOLUTE, "/");
-  const question = url.indexOf("?");
-  const path = decodePath(question === -1 ? url : url.slice(0, question));
-  if (path === null) return problem(400, "The path of the address is not valid percent-encoded UTF-8.");
-  if (path === API_PATH)
-    return answerApi(release, method, question === -1 ? "" : url.slice(question + 1), headers);
-  return answerFile(release, method, path, headers);
-}
-
-function decodePath(path: string): string | null {
-  // A request target has no fragment (RFC 9112, 3.2); sirv would cut it off and answer with a file of the manifest.
-  if (!path.startsWith("/") || path.includes("#")) return null;
-  if (!path.includes("%")) return path;
-  try {
-    const decoded = decodeURIComponent(path);
-    return decoded.includes("\0") ? null : decoded;
-  } catch {
-    return null;
+    else answerWith(problem(500, "The server made a mistake; it is in the log."));
   }
 }
 

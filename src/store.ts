@@ -1,16 +1,28 @@
 /** All SQL about places: the database that `pull` writes in one transaction and `build` reads in canonical order. */
 
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { systemCode, UserError } from "./errors.js";
-import { type BBox, hilbertKey, type Place, type Provenance } from "./place.js";
-import { COLUMNS, type PlaceRow, placeOfRow, rowOf } from "./rows.js";
-import { type Category, categoryOfNumber } from "./taxonomy.js";
+import { type Group, readGroups } from "./groups.js";
+import {
+  type Change,
+  HISTORY_SCHEMA,
+  type PlaceHistory,
+  readChanges,
+  readHistory,
+  readSteps,
+  type Step,
+} from "./history.js";
+import type { Place, Provenance } from "./place.js";
+import { type Replacement, startReplacement } from "./replacement.js";
+import { COLUMNS, type PlaceRow, placeOfRow } from "./rows.js";
+import type { Origin, Validators } from "./sources/source.js";
+
+export type { Group } from "./groups.js";
 
 /** Raised when the tables change; an older program refuses a newer database. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 // "shel", so that a foreign SQLite file is told apart from ours.
 const APPLICATION_ID = 0x7368656c;
 
@@ -24,15 +36,8 @@ const SCHEMA = `
     extra TEXT NOT NULL
   );
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  ${HISTORY_SCHEMA}
 `;
-
-/** How many places a region and category have, and the box around them. */
-export interface Group {
-  readonly region: string | null;
-  readonly category: Category | null;
-  readonly count: number;
-  readonly bbox: BBox;
-}
 
 export interface Store {
   /** What the data set says of itself; throws UserError `damaged` when nothing was pulled yet. */
@@ -46,18 +51,26 @@ export interface Store {
   groups(): Group[];
   /** Every place, in canonical order; streams. */
   places(): IterableIterator<Place>;
+  /** Where the places came from and what pulling them was like; null where they came from a file. */
+  origin(): Origin | null;
+  /** The states that are remembered, the oldest first. */
+  steps(): Step[];
+  /** What the step to a state changed, by id. */
+  changes(step: number): Change[];
+  /** First seen, last changed, removed: of every place that was ever here, by id; streams. */
+  history(): IterableIterator<PlaceHistory>;
+  /** The record of a place as a service sent it; null where it came from elsewhere. */
+  upstream(id: number): unknown;
+  /** The last pull: what it asked with, when it began, and its report; nulls where there was none. */
+  lastPull(): {
+    readonly key: string | null;
+    readonly checked: string | null;
+    readonly validators: readonly Validators[];
+    readonly report: unknown;
+  };
   /** Starts a transaction that replaces every place; a second writer gets UserError `busy`. */
   replace(): Replacement;
   close(): void;
-}
-
-/** Collects places; nothing is visible before `commit`, and nothing is left after `abandon` or a kill. */
-export interface Replacement {
-  /** False when a place of this id was added before: the first one stays. */
-  add(place: Place): boolean;
-  groups(): Group[];
-  commit(provenance: Provenance): void;
-  abandon(): void;
 }
 
 /** Opens the database, or makes an empty one when `create` is set. Throws UserError `damaged` for what is none of ours. */
@@ -83,6 +96,25 @@ export function openStore(path: string, options: { readonly create?: boolean } =
     count: () => database.prepare<[], number>("SELECT count(*) FROM place").pluck().get() ?? 0,
     groups: () => readGroups(database, "main.place"),
     places: () => readPlaces(database, JSON.parse(pulled("extraKeys")) as string[]),
+    origin: () => JSON.parse(meta("origin") ?? "null") as Origin | null,
+    steps: () => readSteps(database),
+    changes: (step) => readChanges(database, step),
+    history: () => readHistory(database),
+    upstream: (id) =>
+      JSON.parse(
+        database.prepare<[number], string>("SELECT record FROM upstream WHERE id = ?").pluck().get(id) ??
+          "null",
+      ),
+    lastPull: () => ({
+      key: meta("key"),
+      checked: meta("checked"),
+      validators: database
+        .prepare<[], Validators>(
+          "SELECT url, etag, last_modified AS lastModified FROM fetched ORDER BY rowid",
+        )
+        .all(),
+      report: JSON.parse(meta("report") ?? "null"),
+    }),
     replace: () => startReplacement(database, path),
     close: () => database.close(),
   };
@@ -117,6 +149,8 @@ function openDatabase(path: string, create: boolean): Database.Database {
         "damaged",
         `${path} has schema version ${version}; this program reads up to ${SCHEMA_VERSION}. Use a newer program.`,
       );
+    } else if (version === 1) {
+      migrate(database);
     }
     return database;
   } catch (error) {
@@ -141,87 +175,24 @@ function openDatabase(path: string, create: boolean): Database.Database {
   }
 }
 
+/** Version 1 had no history: it begins with the places that are there. */
+function migrate(database: Database.Database): void {
+  database
+    .transaction(() => {
+      if (database.pragma("user_version", { simple: true }) !== 1) return;
+      database.exec(HISTORY_SCHEMA);
+      database.exec(`
+        INSERT INTO step SELECT 1, (SELECT value FROM meta WHERE key = 'contentHash'), value, (SELECT count(*) FROM place), 0
+          FROM meta WHERE key = 'provenance';
+        INSERT INTO history SELECT id, json_extract(value, '$.date'), json_extract(value, '$.date'), NULL, '[]'
+          FROM place, meta WHERE key = 'provenance';
+      `);
+      database.pragma(`user_version = ${SCHEMA_VERSION}`);
+    })
+    .exclusive();
+}
+
 function* readPlaces(database: Database.Database, extraKeys: readonly string[]): IterableIterator<Place> {
   const rows = database.prepare<[], PlaceRow>(`SELECT ${COLUMNS} FROM place ORDER BY rank`);
   for (const row of rows.iterate()) yield placeOfRow(row, extraKeys);
-}
-
-function readGroups(database: Database.Database, table: string): Group[] {
-  return database
-    .prepare<
-      [],
-      {
-        region: string | null;
-        category: number | null;
-        count: number;
-        west: number;
-        south: number;
-        east: number;
-        north: number;
-      }
-    >(
-      `SELECT region, category, count(*) AS count, min(lon) AS west, min(lat) AS south, max(lon) AS east, max(lat) AS north
-       FROM ${table} GROUP BY region, category ORDER BY region, category`,
-    )
-    .all()
-    .map(({ region, category, count, ...bbox }) => ({
-      region,
-      category: categoryOfNumber(category),
-      count,
-      bbox,
-    }));
-}
-
-function startReplacement(database: Database.Database, path: string): Replacement {
-  // The write lock is asked for at once and not waited for: two pulls at a time would undo each other.
-  database.pragma("busy_timeout = 0");
-  try {
-    database.exec("BEGIN IMMEDIATE");
-  } catch (error) {
-    if (systemCode(error) !== "SQLITE_BUSY") throw error;
-    throw new UserError("busy", `Another pull is writing ${path}: wait until it ends.`, [], { cause: error });
-  }
-  // A reader (a build) may be at work when the new data are ready; it gets a minute to finish.
-  database.pragma("busy_timeout = 60000");
-  // Rows are gathered in a temporary file, because their order is known only when the last one is in.
-  database.exec(`
-    CREATE TEMP TABLE incoming (hilbert INTEGER NOT NULL, ${COLUMNS.replace("id,", "id INTEGER PRIMARY KEY,")});
-  `);
-  const insert = database.prepare(
-    `INSERT OR IGNORE INTO incoming VALUES (${Array(20).fill("?").join(", ")})`,
-  );
-  const extraKeys = new Set<string>();
-  return {
-    add: (place) => {
-      for (const [key] of place.extra) extraKeys.add(key);
-      return insert.run(hilbertKey(place.lon, place.lat), ...rowOf(place)).changes === 1;
-    },
-    groups: () => readGroups(database, "temp.incoming"),
-    commit: (provenance) => {
-      database.exec(`
-        DELETE FROM place;
-        INSERT INTO place SELECT row_number() OVER (ORDER BY hilbert, id) - 1, ${COLUMNS} FROM incoming ORDER BY hilbert, id;
-        DROP TABLE incoming;
-      `);
-      const setMeta = database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)");
-      setMeta.run("provenance", JSON.stringify(provenance));
-      setMeta.run("extraKeys", JSON.stringify([...extraKeys].sort()));
-      setMeta.run("contentHash", hashPlaces(database));
-      database.exec("COMMIT");
-    },
-    abandon: () => {
-      if (database.inTransaction) database.exec("ROLLBACK");
-    },
-  };
-}
-
-function hashPlaces(database: Database.Database): string {
-  const hash = createHash("sha256");
-  for (const row of database
-    .prepare<[], unknown[]>(`SELECT ${COLUMNS} FROM place ORDER BY rank`)
-    .raw()
-    .iterate()) {
-    hash.update(`${JSON.stringify(row)}\n`);
-  }
-  return hash.digest("hex");
 }

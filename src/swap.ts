@@ -10,6 +10,7 @@
 
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   fsyncSync,
   mkdirSync,
@@ -19,10 +20,11 @@ import {
   rmSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import Database from "better-sqlite3";
+import { codings } from "./compress.js";
 import { systemCode, UserError } from "./errors.js";
-import { MANIFEST } from "./manifest.js";
+import { formsOf, MANIFEST, readManifest } from "./manifest.js";
 
 function names(site: string) {
   const path = resolve(site);
@@ -81,6 +83,7 @@ export async function replaceRelease<Result>(
     mkdirSync(making);
     try {
       const result = await make(making);
+      keepOtherFiles(path, making);
       await syncTree(making);
       renameSync(making, next);
       if (existsSync(path)) renameSync(path, previous);
@@ -95,6 +98,29 @@ export async function replaceRelease<Result>(
   }
 }
 
+/** What the operator put into the folder (robots.txt, a logo) stays; a file of the new release wins over one of the same name. */
+function keepOtherFiles(from: string, to: string): void {
+  const own = ownFiles(from);
+  if (own === null) return;
+  for (const coding of ["", ...Object.values(codings)]) own.add(MANIFEST + coding);
+  for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
+    const path = relative(from, join(entry.parentPath, entry.name)).replaceAll("\\", "/");
+    if (!entry.isFile() || own.has(path) || existsSync(join(to, path))) continue;
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    copyFileSync(join(from, path), join(to, path));
+  }
+}
+
+/** Paths of a release's own files; null where there is no release, or none that can be read: then nothing is known of the others. */
+function ownFiles(site: string): Set<string> | null {
+  try {
+    return new Set([...formsOf(readManifest(site).manifest)].map(({ path }) => path));
+  } catch (error) {
+    if (error instanceof UserError && error.code === "damaged") return null;
+    throw error;
+  }
+}
+
 /** `--site ~` must not replace a home folder by a release. */
 function refuseForeignFolder(path: string): void {
   if (!existsSync(path) || existsSync(join(path, MANIFEST)) || readdirSync(path).length === 0) return;
@@ -102,6 +128,18 @@ function refuseForeignFolder(path: string): void {
     "usage",
     `${path} is a folder with other things in it (no ${MANIFEST}). Name an empty or new folder with --site.`,
   );
+}
+
+/** A hidden name beside a release for what belongs to it: `.site.fetching`. */
+export function besideRelease(site: string, suffix: string): string {
+  const path = resolve(site);
+  return join(dirname(path), `.${basename(path)}.${suffix}`);
+}
+
+/** Holds a lock of its own beside a release until the returned function is called. Throws UserError `busy`. */
+export function lockBeside(site: string, suffix: string): () => void {
+  mkdirSync(dirname(resolve(site)), { recursive: true });
+  return lockFile(besideRelease(site, suffix), site);
 }
 
 /** A lock that the system drops when its holder dies: an SQLite file held in an exclusive transaction. */

@@ -32,6 +32,28 @@ function copyOf(site: string): string {
   return copy;
 }
 
+describe("a build over a release", () => {
+  it("keeps what the operator put into the folder, and drops what the old release had", async () => {
+    const { database, site } = await buildRelease(places.slice(0, 20));
+    mkdirSync(join(site, ".well-known"));
+    writeFileSync(join(site, ".well-known", "security.txt"), "Contact: mailto:nobody@example.org\n");
+    writeFileSync(join(site, "robots.txt"), "User-agent: *\n");
+    await pullRecords(database, [{ ...places[0], region: "Elsewhere" }]);
+    await rebuild(database, site);
+    expect(readFileSync(join(site, ".well-known", "security.txt"), "utf8")).toContain("nobody");
+    expect(readFileSync(join(site, "robots.txt"), "utf8")).toBe("User-agent: *\n");
+    expect(readdirSync(join(site, "exports")).sort()).toEqual(["all", "elsewhere"]);
+    expect((await verifyRelease(site)).faults).toEqual([]);
+  });
+
+  it("replaces one whose manifest is damaged", async () => {
+    const { database, site } = await buildRelease(places.slice(0, 20));
+    writeFileSync(join(site, "manifest.json"), "{");
+    await rebuild(database, site);
+    expect((await verifyRelease(site)).faults).toEqual([]);
+  });
+});
+
 describe("the same data give the same release", () => {
   it("whatever the order of the input, the folder, the time zone, the locale and the umask", async () => {
     const folder = join(temporaryFolder(), "another place", "deep");
@@ -91,7 +113,7 @@ describe("the manifest", () => {
       for (const category of [1, 2, 3, 4, 5, 6, 7])
         expect(region.categories[category]).toBe(count(region.name, category));
     }
-    for (const file of manifest.files.filter(({ path }) => path.endsWith(".geojson"))) {
+    for (const file of manifest.files.filter(({ path }) => /^exports.*\.geojson$/.test(path))) {
       const { features } = JSON.parse(readFileSync(join(release.site, file.path), "utf8")) as {
         features: unknown[];
       };

@@ -15,6 +15,7 @@ const defaults = {
 export const options = {
   database: () => new Option("--database <file>", "the places").default(defaults.database),
   site: () => new Option("--site <folder>", "the release").default(defaults.site),
+  noBrotli: () => new Option("--no-brotli", "no .br files: a large build takes a fraction of the time"),
   host: () =>
     new Option("--host <address>", "address to listen on; 0.0.0.0 for every one").default(defaults.host),
   port: () =>
@@ -23,8 +24,24 @@ export const options = {
       .argParser(parsePort),
   memory: () =>
     new Option("--memory <size>", "memory for file contents; the rest is read from disk")
-      .default(DEFAULT_MEMORY, "64M")
+      .default(DEFAULT_MEMORY, "256M")
       .argParser(parseBytes),
+  workers: () =>
+    new Option("--workers <number>", "processes that share the port, each with files in memory of its own")
+      .default(1)
+      .argParser(parseWorkers),
+  trustProxy: () =>
+    new Option(
+      "--trust-proxy",
+      "believe the X-Forwarded headers of a proxy in front: absolute links, clients' addresses",
+    ),
+  accessLog: () =>
+    new Option("--access-log <file>", 'a line of JSON for each request; "-" for standard output'),
+  metricsPort: () =>
+    new Option("--metrics-port <number>", "numbers for Prometheus at /metrics of this port").argParser(
+      parsePort,
+    ),
+  metricsHost: () => new Option("--metrics-host <address>", "address of the metrics").default(defaults.host),
 } as const;
 
 /** Runs a command with a reporter of the global options; what it returns is printed with `--json`. */
@@ -52,6 +69,12 @@ function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port >= 0 && port <= 65535) return port;
   throw new InvalidArgumentError("A port is an integer from 0 (any free one) to 65535.");
+}
+
+function parseWorkers(text: string): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= 128) return count;
+  throw new InvalidArgumentError("A number of processes is an integer from 1 to 128.");
 }
 
 function parseBytes(text: string): number {

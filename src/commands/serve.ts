@@ -1,53 +1,141 @@
 /** `shelters serve`: a release over HTTP. */
 
 import type { Command } from "commander";
+import { type Instance, type InstanceOptions, startInstance } from "../instance.js";
+import { gatherMetrics, serveMetrics } from "../metrics.js";
 import type { Reporter } from "../reporter.js";
-import { startServer } from "../server.js";
+import { type Served, startWorkers } from "../workers.js";
 import { action, formatCount, options } from "./command.js";
+import { addMirrorOptions, type MirrorFlags } from "./mirroring.js";
+import { haveCopy, MIRRORED_SITE, renew, showLan } from "./refuge.js";
 
 export interface ServeFlags {
   readonly site: string;
   readonly host: string;
   readonly port: number;
   readonly memory: number;
+  readonly workers: number;
+  readonly trustProxy?: boolean;
+  readonly accessLog?: string;
+  readonly metricsPort?: number;
+  readonly metricsHost: string;
+  /** Address or folder of the release to keep a fresh copy of. */
+  readonly mirror?: string;
+  readonly lan?: boolean;
+  readonly wifi?: string;
 }
 
 export function addServe(program: Command): void {
-  addServingOptions(
+  const command = addServingOptions(
     program
       .command("serve")
       .description("serve a release: its files, and /api.php")
       .addOption(options.site())
-      .addHelpText("after", "\nExample:\n  shelters serve --host 0.0.0.0 --port 8080"),
-  ).action(action(runServe));
+      .option(
+        "--mirror <source>",
+        `serve a copy of this release and keep it fresh; default of --site: ${MIRRORED_SITE}`,
+      )
+      .option("--lan", "for a local network: every address, a QR code, and a sheet of paper to print")
+      .option("--wifi <name>", "name of the Wi-Fi, for the sheet")
+      .addHelpText(
+        "after",
+        `
+Examples:
+  shelters serve --host 0.0.0.0 --port 8080
+  shelters serve --lan --wifi "Refuge"
+  shelters serve --mirror https://example.org/shelters/ --every 6h
+  shelters serve --workers 4 --trust-proxy --access-log /var/log/shelters/access.log --metrics-port 9090
+
+/healthz says that it answers, of which generation, and how old the data are. SIGTERM ends it when the answers in flight
+are sent; SIGHUP opens the access log anew.`,
+      ),
+  );
+  addMirrorOptions(command).action((flags: ServeFlags & MirrorFlags, given: Command) => {
+    const isDefault = flags.mirror !== undefined && given.getOptionValueSource("site") === "default";
+    return action(runServe)(isDefault ? { ...flags, site: MIRRORED_SITE } : flags, given);
+  });
 }
 
 /** The options of a command that serves. */
 export function addServingOptions(command: Command): Command {
-  return command.addOption(options.host()).addOption(options.port()).addOption(options.memory());
+  return command
+    .addOption(options.host())
+    .addOption(options.port())
+    .addOption(options.memory())
+    .addOption(options.workers())
+    .addOption(options.trustProxy())
+    .addOption(options.accessLog())
+    .addOption(options.metricsPort())
+    .addOption(options.metricsHost());
 }
 
 /** Serves until SIGINT or SIGTERM. */
-export async function runServe({ site, host, port, memory }: ServeFlags, reporter: Reporter): Promise<void> {
-  const server = await startServer({ site, host, port, memory, log: (line) => reporter.line(line) });
-  // Heard before the address is said: who reads it may stop the server at once.
-  const signal = stopSignal();
-  const { manifest } = server.release();
-  reporter.line(`Serving ${formatCount(manifest.count)} places, data of ${manifest.date}, at ${server.address}
+export async function runServe(given: ServeFlags & Partial<MirrorFlags>, reporter: Reporter): Promise<void> {
+  const flags = given.lan === true ? { ...given, host: "0.0.0.0" } : given;
+  const hadCopy = flags.mirror !== undefined && (await haveCopy(flags.mirror, flags, reporter));
+  const serving = await startServing(flags, (line) => reporter.line(line));
+  const { address, generation, date, count } = serving.served;
+  reporter.line(`Serving ${formatCount(count)} places, data of ${date}, at ${address}
 Try:
-  ${server.address}/                                    the page
-  curl '${server.address}/api.php?format=json&limit=3'
-  curl '${server.address}/api.php?format=gpx&bbox=-0.5,42.6,0.5,43&type_lieu=5'
+  ${address}/                                    the page
+  curl '${address}/api.php?format=json&limit=3'
+  curl '${address}/api.php?format=gpx&bbox=-0.5,42.6,0.5,43&type_lieu=5'
 Stop with Ctrl+C.`);
-  const { generation, date, count } = manifest;
-  reporter.result({ address: server.address, generation, date, places: count });
-  await signal;
-  await server.close();
+  if (flags.lan === true) showLan(flags, Number(new URL(address).port || 80), reporter);
+  const metrics = await startMetrics(flags, serving.metricsText);
+  if (metrics !== null) reporter.line(`Metrics at ${metrics.address}`);
+  reporter.result({
+    address,
+    generation,
+    date,
+    places: count,
+    ...(metrics !== null && { metrics: metrics.address }),
+  });
+  process.on("SIGHUP", serving.reopenLogs);
+  const stopped = new AbortController();
+  if (flags.mirror !== undefined) void renew(flags.mirror, flags, hadCopy, stopped.signal, reporter);
+  await untilStopped();
+  stopped.abort(new Error("stopped"));
+  metrics?.close();
+  await serving.close();
+  // What is left (the listening port of --workers, a log that is being flushed) has no work to do.
+  process.off("SIGHUP", serving.reopenLogs);
 }
 
-/** Resolves at SIGINT or SIGTERM; a second signal does not wait for the answers in flight. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
+interface Serving {
+  readonly served: Served;
+  readonly metricsText: () => Promise<string>;
+  reopenLogs(): void;
+  close(): Promise<void>;
+}
+
+/** In this process, or in several that share the port. */
+async function startServing(flags: ServeFlags, log: (line: string) => void): Promise<Serving> {
+  const { site, host, port, memory, workers, trustProxy = false, accessLog = null, metricsPort } = flags;
+  const hasMetrics = metricsPort !== undefined;
+  const given: InstanceOptions = { site, host, port, memory, trustProxy, accessLog, hasMetrics, log };
+  if (workers > 1) {
+    const metricsText = hasMetrics ? gatherMetrics() : async () => "";
+    const started = await startWorkers(workers, given);
+    return { served: started, metricsText, reopenLogs: started.reopenLogs, close: started.close };
+  }
+  const instance: Instance = await startInstance(given);
+  const { generation, date, count } = instance.release().manifest;
+  return {
+    served: { address: instance.address, generation, date, count },
+    metricsText: async () => (await instance.metrics?.text()) ?? "",
+    reopenLogs: instance.reopenLog,
+    close: () => instance.close(),
+  };
+}
+
+async function startMetrics({ metricsHost, metricsPort }: ServeFlags, text: () => Promise<string>) {
+  return metricsPort === undefined ? null : await serveMetrics(metricsHost, metricsPort, text);
+}
+
+/** Waits for SIGINT or SIGTERM. A second signal does not wait for the answers in flight. */
+export async function untilStopped(): Promise<void> {
+  await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(0));

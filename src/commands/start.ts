@@ -2,8 +2,8 @@
 
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { generationOf } from "../build.js";
 import { UserError } from "../errors.js";
+import { generationOf } from "../facts.js";
 import { readManifest } from "../manifest.js";
 import type { Reporter } from "../reporter.js";
 import { openStore } from "../store.js";

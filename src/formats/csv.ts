@@ -38,12 +38,17 @@ function numberCell(value: number | null): string {
  */
 const FORMULA = /^'*[=+\-@\t\r＝＋－＠]/;
 
+/** Text that no spreadsheet takes for a formula. */
+export function guardFormula(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
 function textCell(text: string): string {
-  const guarded = FORMULA.test(text) ? `'${text}` : text;
+  const guarded = guardFormula(text);
   return /[",\r\n]|^\s|\s$/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }
 
-/** The text that `textCell` guarded. */
+/** The text that `guardFormula` guarded. */
 export function unguardCell(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }

@@ -1,5 +1,6 @@
 /** What a format is: four pure members. The bytes of a document are those of its parts, wherever they are put together. */
 
+import type { Packer } from "../append.js";
 import type { BBox, Place, Provenance } from "../place.js";
 import type { Category } from "../taxonomy.js";
 
@@ -25,4 +26,6 @@ export interface Format {
   place(place: Place): string;
   readonly separator: string;
   epilogue(about: About): string;
+  /** Packs the document's bytes as they are written; absent where the document is the file. */
+  pack?(about: About): Packer;
 }

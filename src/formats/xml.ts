@@ -20,7 +20,17 @@ export function element(name: string, text: string | null): string {
   return text === null || text === "" ? "" : `<${name}>${escapeXml(text)}</${name}>`;
 }
 
-/** The address when it is an absolute http(s) URL that an XML reader can take as anyURI, else null. */
+/**
+ * The address when it is an absolute http(s) URL, else null. Browsers let characters pass that RFC 3986 and so the XML
+ * type anyURI do not, such as `[` in a query: they are percent-encoded.
+ */
 export function webAddress(url: string): string | null {
-  return /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : null;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return null;
+  const [, site = "", rest = "", fragment = ""] =
+    /^(https?:\/\/[^/?#]*)([^#]*)(.*)$/.exec(new URL(url).href) ?? [];
+  return site + encodeUnsafe(rest) + fragment.slice(0, 1) + encodeUnsafe(fragment.slice(1));
+}
+
+function encodeUnsafe(text: string): string {
+  return text.replace(/[#[\]{}|^`\\]|%(?![0-9a-f]{2})/gi, encodeURIComponent);
 }

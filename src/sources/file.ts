@@ -9,11 +9,15 @@ import { parser as jsonParser, type Token } from "stream-json/parser.js";
 import { UserError } from "../errors.js";
 import { unguardCell } from "../formats/csv.js";
 import type { Provenance } from "../place.js";
+import { isoSeconds, pickProvenance } from "./provenance.js";
 import type { Source, SourceItem } from "./source.js";
 
-export const file: Source = { pull };
+/** Records, and what the file says of itself. */
+type FileItem = Extract<SourceItem, { readonly record: unknown } | { readonly about: unknown }>;
 
-async function* pull(from: string): AsyncGenerator<SourceItem> {
+export const file = { pull } as const satisfies Source;
+
+async function* pull(from: string): AsyncGenerator<FileItem> {
   const isStdin = from === "-";
   const name = isStdin ? "standard input" : from;
   yield {
@@ -63,7 +67,7 @@ async function* decodeUtf8(bytes: NodeJS.ReadableStream): AsyncGenerator<string>
 }
 
 /** The first character that is no white space says what it is: `[` or `{` is JSON, anything else CSV. */
-async function* readRecords(text: AsyncGenerator<string>, name: string): AsyncGenerator<SourceItem> {
+async function* readRecords(text: AsyncGenerator<string>, name: string): AsyncGenerator<FileItem> {
   let head = "";
   while (head.trim() === "") {
     const next = await text.next();
@@ -85,7 +89,7 @@ async function* prepend(head: string, rest: AsyncGenerator<string>): AsyncGenera
   yield* rest;
 }
 
-async function* readCsv(text: AsyncIterable<string>, name: string): AsyncGenerator<SourceItem> {
+async function* readCsv(text: AsyncIterable<string>, name: string): AsyncGenerator<FileItem> {
   const parser = Readable.from(text).compose(
     csvParser({ columns: true, bom: true, skip_empty_lines: true, trim: false }),
   );
@@ -113,7 +117,7 @@ function unguardRow(row: Record<string, string>): Record<string, string> {
 }
 
 /** The elements of a top-level array, or of `features` in a FeatureCollection, one at a time. */
-async function* readJson(text: AsyncIterable<string>, name: string): AsyncGenerator<SourceItem> {
+async function* readJson(text: AsyncIterable<string>, name: string): AsyncGenerator<FileItem> {
   const members = new Map<string, unknown>();
   let key: string | null = null; // of the member of a top-level object; null in a top-level array
   let where: "outside" | "object" | "list" = "outside";
@@ -150,19 +154,4 @@ async function* readJson(text: AsyncIterable<string>, name: string): AsyncGenera
     );
   }
   yield { about: pickProvenance(Object.fromEntries(members)) };
-}
-
-/** The members of our GeoJSON exports, and of the sidecar, that describe the data. */
-function pickProvenance(members: Readonly<Record<string, unknown>>): Partial<Provenance> {
-  const { title, attribution, license, date = members["timeStamp"] } = members;
-  return {
-    ...(typeof title === "string" && { title }),
-    ...(typeof attribution === "string" && { attribution }),
-    ...(typeof license === "string" && { license }),
-    ...(typeof date === "string" && !Number.isNaN(Date.parse(date)) && { date: isoSeconds(new Date(date)) }),
-  };
-}
-
-function isoSeconds(date: Date): string {
-  return date.toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -1,18 +1,19 @@
 /** The registry of sources: which one reads what `--from` names. */
 
-import { UserError } from "../errors.js";
+import { api, serviceAddress } from "./api.js";
 import { file } from "./file.js";
 import type { Source } from "./source.js";
 
-const sources = { file } as const satisfies Readonly<Record<string, Source>>;
+const sources = { file, api } as const satisfies Readonly<Record<string, Source>>;
 
-/** The source for a path, or for `-`, standard input. */
+/** Whether `--from` is an address rather than a path. */
+export function isAddress(from: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(from);
+}
+
+/** The source for a path, for `-` (standard input), or for an http(s) address. Throws UserError `usage`. */
 export function sourceOf(from: string): Source {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(from)) {
-    throw new UserError(
-      "usage",
-      `--from takes a path or "-" for standard input; got the address ${JSON.stringify(from)}. Download it first, then name the file.`,
-    );
-  }
-  return sources.file;
+  if (!isAddress(from)) return sources.file;
+  serviceAddress(from);
+  return sources.api;
 }

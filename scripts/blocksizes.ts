@@ -1,0 +1,5 @@
+export async function compareBlockSizes(
+  _w: string,
+  _s: readonly number[],
+  _say: (text: string) => void,
+): Promise<void> {}

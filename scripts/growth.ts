@@ -1,0 +1,1 @@
+export async function measureGrowth(_work: string, _say: (text: string) => void): Promise<void> {}

@@ -1,0 +1,261 @@
+/** Files of a release into the cache: resumed where they broke off, checked by their hash, unpacked and packed here where that saves bytes. */
+
+import { createReadStream, createWriteStream, renameSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
+import { type Coding, codings, compressFile } from "./compress.js";
+import type { ManifestFile } from "./manifest.js";
+import { type Cache, hashFile, linkOrCopy } from "./mirrorcache.js";
+import type { Meter } from "./mirrormeter.js";
+import { FetchFault, type FetchLimits, type OpenedFile, type Origin, patiently } from "./mirrororigin.js";
+import type { Form, Job } from "./mirrorplan.js";
+
+/** The run's budget of bytes is used up. */
+export class BudgetSpent extends Error {
+  override readonly name = "BudgetSpent";
+}
+
+export interface FetcherOptions {
+  readonly origin: Origin;
+  readonly cache: Cache;
+  /** Contents that are at hand: hash -> path. What is fetched is added. */
+  readonly hand: Map<string, string>;
+  readonly meter: Meter;
+  readonly limits: FetchLimits;
+  readonly signal: AbortSignal;
+  readonly onRetry: (reason: string) => void;
+  /** Called when a file is not what the manifest says; throws when the manifest is no longer the one of the origin. */
+  readonly recheck: () => Promise<void>;
+}
+
+const USELESS_AFTER = 3; // files without a coding: the host has none
+
+export interface Fetcher {
+  /** Brings every form of a file that is lacking. */
+  file(job: Job): Promise<void>;
+  /** Brings the plain form only. */
+  plain(job: Job): Promise<void>;
+}
+
+export function createFetcher(options: FetcherOptions): Fetcher {
+  const { cache, hand } = options;
+  const underWay = new Map<string, Promise<void>>();
+  const useless = new Map<Coding, number>(); // failures of a coding that the host never sent well
+  const unlike = new Set<Coding>(); // codings that this machine's zlib writes otherwise
+
+  /** Two names may have the same content: it is fetched once. */
+  const blob = async (form: Form): Promise<void> => {
+    if (hand.has(form.sha256)) return;
+    const running = underWay.get(form.sha256) ?? fetchBlob(form, options);
+    underWay.set(form.sha256, running);
+    try {
+      await running;
+      hand.set(form.sha256, cache.path(form.sha256));
+    } finally {
+      underWay.delete(form.sha256);
+    }
+  };
+
+  const plain = async ({ file, ways }: Job): Promise<void> => {
+    let fault: unknown = null;
+    for (const way of ways) {
+      if (hand.has(file.sha256)) return;
+      if (way.coding !== null && (useless.get(way.coding) ?? 0) >= USELESS_AFTER) continue;
+      try {
+        await blob(way);
+        if (way.coding !== null) {
+          await unpack(way, way.coding, file, options);
+          useless.set(way.coding, Number.NEGATIVE_INFINITY);
+        }
+        return;
+      } catch (error) {
+        // A host may lack a form, or send another coding than it says: the next form may do.
+        if (!(error instanceof FetchFault) || !["missing", "corrupt"].includes(error.kind)) throw error;
+        fault = error;
+        if (way.coding !== null) useless.set(way.coding, (useless.get(way.coding) ?? 0) + 1);
+      }
+    }
+    if (fault !== null) throw fault;
+  };
+
+  const whole = async (job: Job): Promise<void> => {
+    await plain(job);
+    const lacking = job.lacking.filter(({ sha256 }) => !hand.has(sha256));
+    const here = lacking.filter(({ coding }) => coding !== null && !unlike.has(coding));
+    if (here.length > 0) await pack(job.file, here, options);
+    for (const form of lacking) {
+      if (form.coding !== null && !hand.has(form.sha256)) unlike.add(form.coding);
+      await blob(form);
+    }
+  };
+
+  const byContent = oneByOne();
+  return {
+    plain: (job) => byContent(job.file.sha256, () => plain(job)),
+    file: (job) => byContent(job.file.sha256, () => whole(job)),
+  };
+}
+
+/** Tasks of the same name run one after the other: files with the same content share names in the cache. */
+function oneByOne() {
+  const last = new Map<string, Promise<void>>();
+  return (name: string, task: () => Promise<void>): Promise<void> => {
+    const run = (last.get(name) ?? Promise.resolve()).then(task);
+    last.set(name, run);
+    return run;
+  };
+}
+
+async function fetchBlob(form: Form, options: FetcherOptions): Promise<void> {
+  const { cache, limits, recheck, onRetry, signal } = options;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await patiently((move) => attempt(form, tries > 1, move, options), limits, onRetry, signal);
+    } catch (error) {
+      if (!(error instanceof FetchFault) || !["missing", "corrupt"].includes(error.kind)) throw error;
+      cache.dropPart(form.sha256);
+      await recheck();
+      if (error.kind === "missing" || tries >= limits.corruptTries) throw error;
+      onRetry(error.message);
+    }
+  }
+}
+
+/** One request for what is still lacking of a content. */
+async function attempt(
+  form: Form,
+  isFresh: boolean,
+  move: (bytes: number) => void,
+  { origin, cache, meter }: FetcherOptions,
+): Promise<void> {
+  const { sha256, path } = form;
+  if (cache.partBytes(sha256) > form.bytes) cache.dropPart(sha256);
+  const start = cache.partBytes(sha256);
+  const rest = form.bytes - start;
+  if (rest > 0) {
+    await meter.request();
+    const bytes = Math.min(rest, meter.left());
+    if (bytes <= 0) throw new BudgetSpent();
+    const wanted = {
+      start,
+      bytes,
+      isPart: bytes < rest,
+      etag: start > 0 ? cache.etag(sha256) : null,
+      isFresh,
+    };
+    const opened = await named(path, () => origin.open(path, wanted));
+    refuseOtherSize(form, start + bytes, bytes < rest, opened);
+    cache.keepEtag(sha256, opened.etag);
+    const reached = await named(path, () => append(form, opened, start + bytes, move, { cache, meter }));
+    if (reached < form.bytes && reached === start + bytes) throw new BudgetSpent();
+    if (reached < form.bytes)
+      throw new FetchFault(origin.isRemote ? "passing" : "corrupt", `${path}: it ends early`);
+  } else if (form.bytes === 0) {
+    await (await open(cache.part(sha256), "w")).close();
+  }
+  if ((await hashFile(cache.part(sha256))) !== sha256)
+    throw new FetchFault("corrupt", `${path}: its bytes differ from the manifest`);
+  renameSync(cache.part(sha256), cache.path(sha256));
+  cache.keepEtag(sha256, null);
+}
+
+/** A host that has another file, or unpacks it on the way, says so before it sends it. */
+function refuseOtherSize(form: Form, end: number, isPart: boolean, opened: OpenedFile): void {
+  if (opened.announced === null) return;
+  const announcedEnd = opened.start + opened.announced;
+  if (announcedEnd >= end && (isPart || announcedEnd <= form.bytes)) return;
+  throw new FetchFault("missing", `${form.path}: it is of ${announcedEnd} bytes instead of ${form.bytes}`);
+}
+
+/** Puts chunks behind what is there, `end` bytes at most; gives the size that was reached. */
+async function append(
+  form: Form,
+  opened: { readonly start: number; readonly chunks: AsyncIterable<Uint8Array> },
+  end: number,
+  move: (bytes: number) => void,
+  { cache, meter }: { readonly cache: Cache; readonly meter: Meter },
+): Promise<number> {
+  const file = await open(cache.part(form.sha256), opened.start === 0 ? "w" : "a");
+  let size = opened.start;
+  try {
+    for await (const chunk of opened.chunks) {
+      await file.writeFile(chunk.subarray(0, end - size));
+      size += chunk.length;
+      move(chunk.length);
+      await meter.spend(chunk.length);
+      if (size > form.bytes) throw new FetchFault("corrupt", "it is longer than the manifest says");
+      if (size >= end) return Math.min(size, end);
+    }
+  } finally {
+    await file.close();
+  }
+  return size;
+}
+
+/** Faults say which file they are of. */
+async function named<Result>(path: string, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof FetchFault)) throw error;
+    throw new FetchFault(error.kind, `${path}: ${error.message}`, error.retryAfter, { cause: error });
+  }
+}
+
+/** The plain form out of a compressed one; never more bytes than the manifest says. */
+async function unpack(form: Form, coding: Coding, file: ManifestFile, { cache, hand }: FetcherOptions) {
+  const target = `${cache.path(file.sha256)}.tmp`;
+  let bytes = 0;
+  const bound = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > file.bytes) done(new FetchFault("corrupt", `${form.path}: it unpacks to too many bytes`));
+      else done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(
+      createReadStream(hand.get(form.sha256) ?? cache.path(form.sha256)),
+      coding === "gzip" ? createGunzip() : createBrotliDecompress(),
+      bound,
+      createWriteStream(target),
+    );
+  } catch (error) {
+    rmSync(target, { force: true });
+    if (
+      !(
+        error instanceof Error &&
+        "code" in error &&
+        /^(Z_|ERR_BROTLI|ERR_PADDING|ERR__)/.test(String(error.code))
+      )
+    )
+      throw error;
+    throw new FetchFault("corrupt", `${form.path}: it cannot be unpacked`, null, { cause: error });
+  }
+  if ((await hashFile(target)) !== file.sha256) {
+    rmSync(target, { force: true });
+    throw new FetchFault("corrupt", `${form.path}: what it unpacks to differs from the manifest`);
+  }
+  cache.adopt(target, file.sha256);
+  hand.set(file.sha256, cache.path(file.sha256));
+}
+
+/** Compressed forms made here: kept when they are what the manifest says, which is so for the same version of zlib. */
+async function pack(file: ManifestFile, lacking: readonly Form[], { cache, hand }: FetcherOptions) {
+  const source = hand.get(file.sha256);
+  if (source === undefined) return;
+  const copy = `${cache.path(file.sha256)}.tmp`;
+  rmSync(copy, { force: true });
+  linkOrCopy(source, copy);
+  for (const { coding, sha256 } of lacking) {
+    if (coding === null) continue;
+    const made = await compressFile(copy, file.bytes, coding);
+    if (made.sha256 === sha256) {
+      cache.adopt(copy + codings[coding], sha256);
+      hand.set(sha256, cache.path(sha256));
+    } else rmSync(copy + codings[coding], { force: true });
+  }
+  rmSync(copy, { force: true });
+}

@@ -1,0 +1,63 @@
+/** The list on paper: A4, in the order of names, with what a walker needs when every battery is empty. */
+
+import { appearanceOf, type Language } from "../taxonomy.js";
+import { formatDegrees, formatUtm } from "./coordinates.js";
+import { el } from "./dom.js";
+import type { Choice, PageFacts, PlaceEntry } from "./model.js";
+import { longDate, type Say } from "./words.js";
+
+/** Lays the places out for print and asks the browser to print them. */
+export function printList(
+  facts: PageFacts,
+  places: readonly PlaceEntry[],
+  choice: Choice,
+  say: Say,
+  language: Language,
+): void {
+  document.querySelector("#paper")?.remove();
+  const sorted = [...places].sort((a, b) => a.name.localeCompare(b.name, language) || a.id - b.id);
+  const date = longDate(facts.date, language);
+  const kinds = [...choice.categories].map((category) => appearanceOf(category).labels[language]);
+  const about = [
+    choice.region ?? say("allRegions"),
+    ...kinds,
+    `${sorted.length} / ${facts.count}`,
+    say("dataAge", { date }),
+  ];
+  const columns = [
+    say("list"),
+    say("category"),
+    say("altitude"),
+    say("sleepsSummer"),
+    say("position"),
+    say("utm"),
+  ];
+  const paper = el(
+    "section",
+    { id: "paper", class: "paper" },
+    el("h1", {}, say("printTitle")),
+    el("p", {}, about.join(" · ")),
+    el(
+      "table",
+      {},
+      el("thead", {}, el("tr", {}, ...columns.map((column) => el("th", { scope: "col" }, column)))),
+      el("tbody", {}, ...sorted.map((place) => paperRow(place, language))),
+    ),
+    el("p", { class: "fine" }, `${say("notForNavigation")} ${facts.attribution} ${facts.license}`),
+  );
+  document.body.append(paper);
+  print();
+}
+
+function paperRow({ name, commune, category, altitude, summer, lon, lat }: PlaceEntry, language: Language) {
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, name, commune === "" ? null : el("small", {}, ` ${commune}`)),
+    el("td", {}, appearanceOf(category).labels[language]),
+    el("td", { class: "number" }, altitude === null ? "–" : `${Math.round(altitude)} m`),
+    el("td", { class: "number" }, summer === null ? "–" : String(summer)),
+    el("td", { class: "number" }, formatDegrees(lon, lat)),
+    el("td", { class: "number" }, formatUtm(lon, lat) ?? "–"),
+  );
+}
