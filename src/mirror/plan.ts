@@ -68,6 +68,7 @@ export function planMirror(
   const jobs: Job[] = [];
   const seen = new Set<string>();
   for (const file of manifest.files) {
+    if (file.hostOnly) continue; // hosts keep these to themselves
     const forms = formsOfJob(file);
     const lacking = forms.filter(({ sha256 }) => !has(sha256));
     if (lacking.length === 0) continue;
@@ -106,13 +107,14 @@ function checkForms(manifest: Manifest): void {
  * whose plain form is.
  */
 export function partialManifest(manifest: Manifest, has: (sha256: string) => boolean): Manifest {
-  const files = manifest.files
+  const wanted = manifest.files.filter(({ hostOnly }) => !hostOnly);
+  const files = wanted
     .filter(({ sha256 }) => has(sha256))
     .map((file) => ({
       ...file,
       codings: Object.fromEntries(Object.entries(file.codings).filter(([, form]) => has(form.sha256))),
     }));
-  return { ...manifest, files, missing: manifest.files.length - files.length };
+  return { ...manifest, files, missing: wanted.length - files.length };
 }
 
 function sum(numbers: readonly number[]): number {

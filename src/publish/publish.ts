@@ -16,7 +16,7 @@ export interface PublishOptions {
 
 const limits = {
   atOnce: 8, // objects under way
-  note: 2_000, // ms between notes of what was put: after a kill, so much is put again
+  note: 1_000, // ms between notes of what was put: after a kill, so much is put again
 } as const;
 
 /** Does what the plan says. One at a time for a target. Throws UserError `system` or `damaged`; run it again then. */
@@ -32,17 +32,7 @@ export async function publish(
   // Noted before it is put: what a killed run leaves is known to be ours.
   for (const object of puts) inventory.set(object.path, entryOf(object, null));
   await writeInventory(target, inventory);
-  let done = 0;
-  let noted = performance.now();
-  for (const stage of stages) {
-    await inParallel(stage, async (object) => {
-      inventory.set(object.path, entryOf(object, await target.put(object)));
-      onProgress(++done, puts.length);
-      if (performance.now() - noted < limits.note) return;
-      noted = performance.now();
-      await writeInventory(target, inventory);
-    });
-  }
+  await putStages(target, plan, onProgress);
   const since = new Date(now).toISOString();
   for (const path of plan.waiting) {
     const entry = inventory.get(path);
@@ -55,6 +45,29 @@ export async function publish(
   });
   forgetForeign(plan);
   await writeInventory(target, inventory);
+}
+
+async function putStages(
+  target: Target,
+  { stages, inventory }: PublishPlan,
+  onProgress: PublishOptions["onProgress"],
+): Promise<void> {
+  const of = stages.flat().length;
+  let done = 0;
+  let noted = performance.now();
+  const put = async (object: PublishObject): Promise<void> => {
+    inventory.set(object.path, entryOf(object, await target.put(object)));
+    onProgress(++done, of);
+    if (performance.now() - noted < limits.note) return;
+    noted = performance.now();
+    await writeInventory(target, inventory);
+  };
+  try {
+    for (const stage of stages) await inParallel(stage, put);
+  } catch (error) {
+    await writeInventory(target, inventory).catch(() => {}); // the next run goes on here; why this one ended matters more
+    throw error;
+  }
 }
 
 function entryOf(object: PublishObject, mark: string | null): InventoryEntry {

@@ -120,10 +120,10 @@ async function keep(name: string, manifest: Manifest): Promise<void> {
 }
 
 /** The page and its data; one archive stands for all tiles, one export for all. The basemap may be as large as a disk, and tiles.json differs by address. */
-function isKept({ path }: ManifestFile): boolean {
+function isKept({ path, hostOnly }: ManifestFile): boolean {
   const isTop =
     !path.includes("/") && !/^(index\.sqlite|basemap\.pmtiles|openapi\.json|tiles\.json)$/.test(path);
-  return isTop || path === "exports/all/all.geojson";
+  return (isTop && !hostOnly) || path === "exports/all/all.geojson";
 }
 
 function headersOf({ mediaType }: ManifestFile, answered: Response): Record<string, string> {

@@ -12,6 +12,8 @@ export const BUCKET = "shelters";
 
 export interface S3Server {
   readonly endpoint: string;
+  /** Where it keeps its objects. */
+  readonly directory: string;
   /** For a process that writes to it. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -22,7 +24,8 @@ export async function startS3(): Promise<S3Server> {
     dirname(createRequire(import.meta.url).resolve("s3rver/package.json")),
     "bin/s3rver.js",
   );
-  const where = ["--address", "127.0.0.1", "--port", "0", "--directory", temporaryFolder()];
+  const directory = temporaryFolder();
+  const where = ["--address", "127.0.0.1", "--port", "0", "--directory", directory];
   // Its continuation tokens use a cipher that OpenSSL 3 keeps behind this switch.
   const args = ["--openssl-legacy-provider", program, ...where, "--configure-bucket", BUCKET];
   const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
@@ -46,5 +49,5 @@ export async function startS3(): Promise<S3Server> {
     AWS_REGION: "us-east-1",
     AWS_ENDPOINT_URL_S3: endpoint,
   };
-  return { endpoint, env };
+  return { endpoint, directory, env };
 }
