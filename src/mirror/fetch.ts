@@ -27,6 +27,7 @@ export interface FetcherOptions {
   readonly recheck: () => Promise<void>;
 }
 
+const UNLIKE_AFTER = 20; // files: this machine's zlib writes a coding otherwise
 const USELESS_AFTER = 3; // files without a coding: the host has none
 
 export interface Fetcher {
@@ -40,7 +41,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   const { cache, hand } = options;
   const underWay = new Map<string, Promise<void>>();
   const useless = new Map<Coding, number>(); // failures of a coding that the host never sent well
-  const unlike = new Set<Coding>(); // codings that this machine's zlib writes otherwise
+  const unlike = new Map<Coding, number>(); // files that were packed otherwise here, where none was packed alike
 
   /** Two names may have the same content: it is fetched once. */
   const blob = async (form: Form): Promise<void> => {
@@ -80,12 +81,14 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   const whole = async (job: Job): Promise<void> => {
     await plain(job);
     const lacking = job.lacking.filter(({ sha256 }) => !hand.has(sha256));
-    const here = lacking.filter(({ coding }) => coding !== null && !unlike.has(coding));
+    const isTried = (coding: Coding): boolean => (unlike.get(coding) ?? 0) < UNLIKE_AFTER;
+    const here = lacking.filter(({ coding }) => coding !== null && isTried(coding));
     if (here.length > 0) await pack(job.file, here, options);
-    for (const form of lacking) {
-      if (form.coding !== null && !hand.has(form.sha256)) unlike.add(form.coding);
-      await blob(form);
+    for (const { coding, sha256 } of here) {
+      if (coding === null) continue;
+      unlike.set(coding, hand.has(sha256) ? Number.NEGATIVE_INFINITY : (unlike.get(coding) ?? 0) + 1);
     }
+    for (const form of lacking) await blob(form);
   };
 
   const byContent = oneByOne();

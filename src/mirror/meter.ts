@@ -3,7 +3,7 @@
 import { pauseFor } from "./origin.js";
 
 /** Bytes of a request and the head of its answer, about. */
-const REQUEST_BYTES = 500;
+const REQUEST_BYTES = 800;
 
 export interface MeterOptions {
   /** Bytes of the run at most, heads of requests included; null = any number. */
