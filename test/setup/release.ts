@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "../../src/build/build.js";
+import { type BuildOptions, build } from "../../src/build/build.js";
 import { pull } from "../../src/pull/pull.js";
 import { type Manifest, readManifest } from "../../src/release/manifest.js";
 import { temporaryFolder } from "./folders.js";
@@ -40,16 +40,19 @@ export async function pullRecords(
 }
 
 /** Builds the release of records in a temporary folder. */
-export async function buildRelease(records: readonly unknown[]): Promise<BuiltRelease> {
+export async function buildRelease(
+  records: readonly unknown[],
+  options: Partial<BuildOptions> = {},
+): Promise<BuiltRelease> {
   const folder = temporaryFolder();
   const database = join(folder, "data", "places.sqlite");
   const site = join(folder, "public", "site");
   await pullRecords(database, records);
-  await rebuild(database, site);
+  await rebuild(database, site, options);
   return { folder, database, site, manifest: readManifest(site).manifest };
 }
 
 /** Builds the release of a database. */
-export function rebuild(database: string, site: string) {
-  return build({ database, site, onProgress: () => {} });
+export function rebuild(database: string, site: string, options: Partial<BuildOptions> = {}) {
+  return build({ ...options, database, site, onProgress: () => {} });
 }
