@@ -74,6 +74,8 @@ export async function runServe(given: ServeFlags & Partial<MirrorFlags>, reporte
   const flags = given.lan === true ? { ...given, host: "0.0.0.0" } : given;
   const hadCopy = flags.mirror !== undefined && (await haveCopy(flags.mirror, flags, reporter));
   const serving = await startServing(flags, (line) => reporter.line(line));
+  // Before the address is printed: whoever reads it may send a signal at once.
+  const signalled = untilStopped();
   const { address, generation, date, count } = serving.served;
   reporter.line(`Serving ${formatCount(count)} places, data of ${date}, at ${address}
 Try:
@@ -94,7 +96,7 @@ Stop with Ctrl+C.`);
   process.on("SIGHUP", serving.reopenLogs);
   const stopped = new AbortController();
   if (flags.mirror !== undefined) void renew(flags.mirror, flags, hadCopy, stopped.signal, reporter);
-  await untilStopped();
+  await signalled;
   stopped.abort(new Error("stopped"));
   metrics?.close();
   await serving.close();

@@ -30,7 +30,7 @@ export async function diagnose(
   try {
     const manifest = await fetchManifest(base, askCopy);
     const samples = samplesOf(manifest);
-    const sample = [...samples].sort((a, b) => gainOf(b) - gainOf(a))[0];
+    const sample = typicalOf(manifest) ?? samples[0];
     if (sample === undefined) throw new UserError("damaged", `The release at ${base} has no files.`);
     const findings: Finding[] = [];
     for (const [done, check] of checks.entries()) {
@@ -67,8 +67,10 @@ function samplesOf(manifest: Manifest): ManifestFile[] {
   return [...kinds.values()];
 }
 
-/** Bytes that gzip spares; a database or an archive is no typical file. */
-function gainOf(file: ManifestFile): number {
-  if (!/^exports\//.test(file.path)) return -1;
-  return file.bytes - (file.codings.gzip?.bytes ?? file.bytes);
+/** The smallest export in every coding that is large enough: what has no brotli form by itself says nothing of the host. */
+function typicalOf(manifest: Manifest): ManifestFile | undefined {
+  const codingsIn = (file: ManifestFile): number => Object.keys(file.codings).length;
+  return manifest.files
+    .filter(({ path, bytes }) => /^exports\//.test(path) && bytes >= ENOUGH)
+    .sort((a, b) => codingsIn(b) - codingsIn(a) || a.bytes - b.bytes)[0];
 }

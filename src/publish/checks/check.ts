@@ -23,7 +23,7 @@ export interface Copy {
   readonly manifest: Manifest;
   /** One file of each kind: not empty, and small. */
   readonly samples: readonly ManifestFile[];
-  /** The sample with the largest gain from compression: what ranges, validators and codings are tried on. */
+  /** A small export in every coding: what ranges, validators and codings are tried on. */
   readonly sample: ManifestFile;
   /** The copy's address, with a slash at its end. */
   readonly base: string;
