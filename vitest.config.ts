@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Compiles the program once: process tests run dist/app, as users do.
     globalSetup: ["test/setup/compile.ts"],
+    setupFiles: ["test/setup/cleanup.ts"],
     // Real servers and processes on small machines: generous, but bounded.
     testTimeout: 60_000,
     hookTimeout: 120_000,

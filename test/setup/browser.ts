@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll } from "vitest";
+import { atEnd } from "./cleanup.js";
 
 const EXECUTABLES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -20,7 +20,7 @@ const WEBGL = ["--enable-unsafe-swiftshader", "--use-gl=angle", "--use-angle=swi
 export async function startChromium(executablePath: string, hasWebgl = true): Promise<Browser> {
   const gl = hasWebgl ? WEBGL : ["--disable-gpu", "--disable-3d-apis", "--disable-webgl", "--disable-webgl2"];
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", ...gl] });
-  afterAll(() => browser.close());
+  atEnd(() => browser.close());
   return browser;
 }
 

@@ -4,12 +4,12 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
-import { afterAll } from "vitest";
+import { atEnd } from "./cleanup.js";
 
 /** A new empty folder; it is removed at the end of the test file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "shelters-test-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

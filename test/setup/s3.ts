@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll } from "vitest";
+import { atEnd } from "./cleanup.js";
 import { temporaryFolder } from "./folders.js";
 
 export const BUCKET = "shelters";
@@ -29,7 +29,7 @@ export async function startS3(): Promise<S3Server> {
   // Its continuation tokens use a cipher that OpenSSL 3 keeps behind this switch.
   const args = ["--openssl-legacy-provider", program, ...where, "--configure-bucket", BUCKET];
   const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
-  afterAll(async () => {
+  atEnd(async () => {
     const ended = once(server, "exit");
     server.kill("SIGKILL");
     await ended;

@@ -1,7 +1,7 @@
 /** Real servers in this process, on any free port of the loopback address, closed at the end of the test file. */
 
-import { afterAll } from "vitest";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/serve/server.js";
+import { atEnd } from "./cleanup.js";
 
 export interface TestServer extends RunningServer {
   /** What the server wrote to its log. */
@@ -23,6 +23,6 @@ export async function serve(site: string, options: Partial<ServerOptions> = {}):
     ended ??= server.close();
     return ended;
   };
-  afterAll(close);
+  atEnd(close);
   return { ...server, lines, close };
 }

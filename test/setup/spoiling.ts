@@ -2,7 +2,7 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll } from "vitest";
+import { atEnd } from "./cleanup.js";
 import { ask, type Reply } from "./http.js";
 
 export interface Spoiling {
@@ -40,7 +40,7 @@ export async function spoil(
     response.end(isWhole ? reply.body : undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterAll(() => {
+  atEnd(() => {
     server.closeAllConnections();
     server.close();
   });

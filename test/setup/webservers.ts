@@ -6,7 +6,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll } from "vitest";
+import { atEnd } from "./cleanup.js";
 import { temporaryFolder } from "./folders.js";
 import { ask } from "./http.js";
 
@@ -49,7 +49,7 @@ export async function startCaddy(site: string, settings: string): Promise<string
 }
 
 async function started(server: ChildProcess, port: number): Promise<string> {
-  afterAll(async () => {
+  atEnd(async () => {
     if (server.exitCode !== null) return;
     const ended = once(server, "exit");
     server.kill("SIGTERM");
