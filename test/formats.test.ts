@@ -353,9 +353,7 @@ describe("GPX and KML", () => {
       for (const about of [makeAbout(), makeAbout({ category })])
         expect(formats.kml.prologue(about)).toContain(`<Style id="${style.slice(1)}">`);
       const [type = ""] = textsOf(formats.gpx.place(makePlace({ category })), "type");
-      expect(unescapeXml(formats.gpx.epilogue(makeAbout({ category })))).toContain(
-        `<osmand:group name="${type}"`,
-      );
+      expect(unescapeXml(formats.gpx.epilogue(makeAbout({ category })))).toContain(`<group name="${type}"`);
     }
   });
 

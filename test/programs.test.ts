@@ -208,7 +208,19 @@ describe.skipIf(!hasGdal)("GDAL", () => {
       }),
     );
     const pathOf = writeExportFiles(join(folder, "many"), places, makeAbout());
-    for (const format of ["compact.geojson", "csv", "simple.gpx", "kmz", "gpkg"] as const) {
+    // JSON and NDJSON are no formats of GDAL: a record is a line.
+    for (const format of ["json", "ndjson"] as const)
+      expect(readFileSync(pathOf(format), "utf8").match(/^\{"name":/gm), format).toHaveLength(20_000);
+    for (const format of [
+      "geojson",
+      "compact.geojson",
+      "csv",
+      "gpx",
+      "simple.gpx",
+      "kml",
+      "kmz",
+      "gpkg",
+    ] as const) {
       const layer = format.endsWith("gpx") ? ["waypoints"] : [];
       expect(run("ogrinfo", ["-so", "-al", pathOf(format), ...layer]), format).toContain(
         "Feature Count: 20000",

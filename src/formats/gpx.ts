@@ -21,8 +21,8 @@ export function gpxIn(language: Language): Format {
 export const gpx: Format = gpxIn("fr");
 
 // Namespaces are names, not addresses: http and https are different ones, and without OsmAnd's its reader stops after one waypoint.
-const NAMESPACES =
-  'xmlns="http://www.topografix.com/GPX/1/1" xmlns:osmand="https://osmand.net/docs/technical/osmand-file-formats/osmand-gpx"';
+const OSMAND = "https://osmand.net/docs/technical/osmand-file-formats/osmand-gpx";
+const NAMESPACES = `xmlns="http://www.topografix.com/GPX/1/1" xmlns:osmand="${OSMAND}"`;
 
 // The schema's longitudeType leaves 180 out: that meridian is -180 in GPX.
 const EASTERNMOST = 179.9999999;
@@ -68,7 +68,8 @@ function waypoint(place: Place, language: Language): string {
 function epilogue(about: About, language: Language): string {
   const groups = shownCategories(about).map((category) => {
     const look = appearanceOf(category);
-    return `<osmand:group name="${escapeXml(look.labels[language])}" color="${look.colour}" icon="${look.osmandIcon}" background="${look.osmandBackground}"/>`;
+    return `<group name="${escapeXml(look.labels[language])}" color="${look.colour}" icon="${look.osmandIcon}" background="${look.osmandBackground}"/>`;
   });
-  return `\n<extensions><osmand:points_groups>${groups.join("")}</osmand:points_groups></extensions>\n</gpx>\n`;
+  // OsmAnd's reader looks for an element called `group`, without a prefix; the schema wants it in OsmAnd's namespace: both get it.
+  return `\n<extensions><osmand:points_groups xmlns="${OSMAND}">${groups.join("")}</osmand:points_groups></extensions>\n</gpx>\n`;
 }
