@@ -36,7 +36,7 @@ const { values } = parseArgs({
 const sizes = (values.places ?? (values.growth ? "5000,50000,250000,1000000" : "5000,100000"))
   .split(",")
   .map(Number);
-const pace = values.quick ? { rounds: 1, seconds: 1 } : { rounds: 3, seconds: 1 };
+const pace = { rounds: values.quick ? 1 : values.peers ? 5 : 3, seconds: 1 };
 const work = values.work;
 mkdirSync(work, { recursive: true });
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -18,7 +18,7 @@ export async function compareBlockSizes(
   say: (text: string) => void,
 ): Promise<void> {
   for (const count of sizes) {
-    const { database, source } = await buildSize(work, count, false);
+    const { database, source } = await buildSize(work, count, ["brotli", "tiles"]);
     const wanted = [100, 1000, 10_000].filter((one) => one * 5 <= count);
     const places = new Database(database, { readonly: true });
     const read = (column: string): Int32Array =>

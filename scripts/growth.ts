@@ -1,113 +1,108 @@
 /** How cost grows with the number of places: a table, and a plot as SVG. */
 
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { boxesWith } from "./boxes.js";
 import { load } from "./load.js";
-import { describeMachine } from "./machine.js";
+import { describeMachine, isInstalled } from "./machine.js";
+import { plot } from "./plot.js";
 import { memoryOf } from "./processes.js";
-import { buildSize } from "./sizes.js";
+import { type BuiltSize, buildSize } from "./sizes.js";
 import { shown, table } from "./table.js";
 import { startShelters } from "./workloads.js";
 
 const PLOT = "scripts/growth.svg";
-const MEMORY = "512M"; // the whole GeoJSON export of a million places fits
 
-interface Point {
-  readonly count: number;
-  readonly values: Readonly<Record<string, number>>;
-}
+/** The panels of the plot and the rows of the table, in order. */
+const PANELS = {
+  Seconds: ["pull", "build: exports in every format", "build, all of it", "ogr2ogr: 4 whole exports only"],
+  "Memory at most, MiB": ["pulling", "building", "serving"],
+  Milliseconds: ["server start", "bbox of 100, p99", "bbox of 1,000, p99"],
+  "Answers a second": ["bbox of 100", "bbox of 1,000"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Builds and serves each size; prints the table and writes the plot. Without brotli and with an hour of patience for the largest. */
+type Measures = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** Builds and serves each size; prints the table and writes the plot. Without brotli and tiles: a million places take some minutes. */
 export async function measureGrowth(
   work: string,
   sizes: readonly number[],
   say: (text: string) => void,
 ): Promise<void> {
-  const points: Point[] = [];
-  for (const count of sizes) points.push(await measure(work, count));
-  const names = Object.keys(points[0]?.values ?? {});
-  const rows = names.map((name) => [name, ...points.map(({ values }) => shown(values[name] ?? Number.NaN))]);
-  say(table(["", ...points.map(({ count }) => `${shown(count)} places`)], rows));
-  writeFileSync(PLOT, plot(points, names));
+  const measured: Measures[] = [];
+  for (const count of sizes) {
+    measured.push(await measure(work, count));
+    rmSync(join(work, String(count)), { recursive: true, force: true }); // 12 GB for a million
+  }
+  const column = (panel: string, name: string): number[] =>
+    measured.map((measures) => measures[panel]?.[name] ?? Number.NaN);
+  const rows = Object.entries(PANELS).flatMap(([panel, names]) =>
+    names.map((name) => [`${panel}: ${name}`, ...column(panel, name).map(shown)]),
+  );
+  say(table(["", ...sizes.map((count) => `${shown(count)} places`)], rows));
+  const panels = Object.entries(PANELS).map(([title, names]) => ({
+    title,
+    lines: Object.fromEntries(names.map((name) => [name, column(title, name)])),
+  }));
+  writeFileSync(PLOT, plot(`Cost by number of places. ${describeMachine()}`, "places", sizes, panels));
   say(`\n${PLOT} is written.`);
 }
 
-async function measure(work: string, count: number): Promise<Point> {
-  const built = await buildSize(work, count, false);
-  const seconds = (name: string): number => built.stages.find(({ stage }) => stage === name)?.seconds ?? 0;
-  const server = await startShelters(built.site, "--memory", MEMORY);
+async function measure(work: string, count: number): Promise<Measures> {
+  const built = await buildSize(work, count, ["brotli", "tiles"]);
+  const stage = (name: string) => built.stages.find((one) => one.stage === name) ?? { seconds: 0, peak: 0 };
+  const building = built.stages.filter((one) => one.stage !== "pull");
+  const ogr2ogr = convert(built, work);
+  const server = await startShelters(built.site);
   try {
     const box = async (wanted: number) => {
       const paths = boxesWith(wanted, count).map((one) => `/api.php?bbox=${one}`);
-      return await load({ address: server.address, paths, seconds: 2 });
+      return await load({ address: server.address, paths, seconds: 3 });
     };
     const [small, large] = [await box(100), await box(1000)];
     return {
-      count,
-      values: {
-        "pull, s": seconds("pull"),
-        "build, s": built.stages.reduce((sum, one) => sum + one.seconds, 0) - seconds("pull"),
-        "build, peak MiB": Math.max(...built.stages.map(({ peak }) => peak)),
-        "server start, ms": server.startMs,
-        "server, peak MiB": memoryOf(server.process.pid ?? 0, "VmHWM"),
-        "bbox of 100, requests/s": small.perSecond,
-        "bbox of 100, p99 ms": small.p99,
-        "bbox of 1,000, requests/s": large.perSecond,
-        "bbox of 1,000, p99 ms": large.p99,
+      Seconds: {
+        pull: stage("pull").seconds,
+        "build: exports in every format": stage("exports").seconds,
+        "build, all of it": building.reduce((sum, one) => sum + one.seconds, 0),
+        "ogr2ogr: 4 whole exports only": ogr2ogr,
       },
+      "Memory at most, MiB": {
+        pulling: stage("pull").peak,
+        building: Math.max(...building.map(({ peak }) => peak)),
+        serving: memoryOf(server.process.pid ?? 0, "VmHWM"),
+      },
+      Milliseconds: {
+        "server start": server.startMs,
+        "bbox of 100, p99": small.p99,
+        "bbox of 1,000, p99": large.p99,
+      },
+      "Answers a second": { "bbox of 100": small.perSecond, "bbox of 1,000": large.perSecond },
     };
   } finally {
     await server.stop();
   }
 }
 
-const WIDE = 720; // pixels
-const HIGH = 420;
-const EDGE = 50;
-const COLOURS = [
-  "#1b6ca8",
-  "#c2410c",
-  "#15803d",
-  "#7e22ce",
-  "#b91c1c",
-  "#0f766e",
-  "#a16207",
-  "#475569",
-  "#be185d",
-];
-
-/** Every row against the number of places, both axes logarithmic: a straight line of 45 degrees is linear growth. */
-function plot(points: readonly Point[], names: readonly string[]): string {
-  const all = points.flatMap(({ values }) => Object.values(values)).filter((value) => value > 0);
-  const x = scale(
-    points.map(({ count }) => count),
-    EDGE,
-    WIDE - 220,
-  );
-  const y = scale(all, HIGH - EDGE, 20);
-  const lines = names.map((name, index) => {
-    const colour = COLOURS[index % COLOURS.length] ?? "";
-    const path = points
-      .map(({ count, values }) => `${x(count)},${y(Math.max(values[name] ?? 1, 1e-3))}`)
-      .join(" ");
-    const label = `<text x="${WIDE - 205}" y="${40 + index * 22}" fill="${colour}">${name}</text>`;
-    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>${label}`;
-  });
-  const ticks = points.map(
-    ({ count }) => `<text x="${x(count)}" y="${HIGH - 25}" text-anchor="middle">${shown(count)}</text>`,
-  );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDE} ${HIGH}" font-family="sans-serif" font-size="13">
-<title>Cost by number of places, both axes logarithmic. ${describeMachine()}</title>
-<rect width="${WIDE}" height="${HIGH}" fill="white"/>
-${lines.join("\n")}
-${ticks.join("\n")}
-<text x="${EDGE}" y="${HIGH - 6}">places (both axes logarithmic)</text>
-</svg>
-`;
-}
-
-function scale(values: readonly number[], from: number, to: number): (value: number) => string {
-  const [low, high] = [Math.log(Math.min(...values)), Math.log(Math.max(...values))];
-  const range = high - low || 1;
-  return (value) => (from + ((Math.log(value) - low) / range) * (to - from)).toFixed(1);
+/** Seconds that GDAL takes for the four whole exports it can write, out of our GeoPackage; NaN where it is not installed. */
+function convert({ site }: BuiltSize, work: string): number {
+  if (!isInstalled("ogr2ogr")) return Number.NaN;
+  const folder = join(work, "ogr2ogr");
+  mkdirSync(folder);
+  const started = performance.now();
+  for (const [driver, extension, ...options] of [
+    ["GeoJSON", "geojson"],
+    ["CSV", "csv", "-lco", "GEOMETRY=AS_XY"],
+    ["GPX", "gpx", "-dsco", "GPX_USE_EXTENSIONS=YES"],
+    ["KML", "kml"],
+  ] as const) {
+    const files = [join(folder, `all.${extension}`), join(site, "places.gpkg"), "places"];
+    const integers = ["-mapFieldType", "Integer64=Integer"]; // which KML has
+    execFileSync("ogr2ogr", ["-f", driver, ...options, ...integers, ...files], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  }
+  rmSync(folder, { recursive: true });
+  return (performance.now() - started) / 1000;
 }

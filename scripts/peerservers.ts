@@ -1,11 +1,11 @@
 /** nginx, MapServer and PHP-FPM from the packages of the system, set up in a folder of their own and ended afterwards. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { isInstalled, pinned } from "./machine.js";
+import { end } from "./processes.js";
 import type { BuiltSize } from "./sizes.js";
 
 export interface PeerServers {
@@ -49,13 +49,7 @@ export async function startPeers(built: BuiltSize): Promise<PeerServers> {
       ...(has.php && { PHP: at(php) }),
     },
     missing,
-    stop: async () => {
-      for (const child of started) {
-        if (child.exitCode !== null) continue;
-        child.kill("SIGTERM");
-        await once(child, "exit");
-      }
-    },
+    stop: async () => void (await Promise.all(started.map(end))),
   };
 }
 

@@ -38,13 +38,20 @@ export async function startProgram(
     process: child,
     firstLine,
     startMs,
-    stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      await ended;
-    },
+    stop: () => end(child),
   };
+}
+
+const PATIENCE = 3000; // ms; MapServer heeds SIGTERM only when its next request comes
+
+/** Asks a program to end, and ends it when it does not. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  const force = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+  child.kill("SIGTERM");
+  await ended;
+  clearTimeout(force);
 }
 
 /** Runs a program to its end on both cores; gives its lines. Throws when it fails. */

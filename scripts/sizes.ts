@@ -18,8 +18,12 @@ export interface BuiltSize {
 
 const STAGES = join(import.meta.dirname, "stages.js");
 
-/** Makes the places, pulls and builds them in a process of its own. */
-export async function buildSize(work: string, count: number, brotli = true): Promise<BuiltSize> {
+/** Makes the places, pulls and builds them in a process of its own; what takes long and is not asked about is left out. */
+export async function buildSize(
+  work: string,
+  count: number,
+  without: readonly ("brotli" | "tiles")[] = [],
+): Promise<BuiltSize> {
   const folder = join(work, String(count));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -27,8 +31,8 @@ export async function buildSize(work: string, count: number, brotli = true): Pro
     join(folder, name),
   ) as [string, string, string];
   await writeSynthetic(source, { count });
-  const choice = brotli ? [] : ["--no-brotli"];
-  const [line = "{}"] = await runProgram([process.execPath, STAGES, source, database, site, ...choice]);
+  const choices = without.map((part) => `--no-${part}`);
+  const [line = "{}"] = await runProgram([process.execPath, STAGES, source, database, site, ...choices]);
   const { results, report } = JSON.parse(line) as {
     results: StageResult[];
     report: BuiltSize["report"];

@@ -1,5 +1,5 @@
 /**
- * `stages.js SOURCE DATABASE SITE [--no-brotli]`: pulls and builds in this process and prints, as one line of JSON, how long
+ * `stages.js SOURCE DATABASE SITE [--no-brotli] [--no-tiles]`: pulls and builds in this process and prints, as one line of JSON, how long
  * each stage took and how much memory the process held at its peak.
  */
 
@@ -35,14 +35,15 @@ function enter(stage: string | null): void {
   }
 }
 
-const [from = "", database = "", site = "", choice] = process.argv.slice(2);
+const [from = "", database = "", site = "", ...without] = process.argv.slice(2);
 enter("pull");
 await pull({ from, database, force: true, about: {}, onProgress: () => {} });
 enter("exports");
 const report = await build({
   database,
   site,
-  brotli: choice !== "--no-brotli",
+  brotli: !without.includes("--no-brotli"),
+  ...(without.includes("--no-tiles") && { map: { maxZoom: null } }),
   onProgress: (stage: BuildStage) => enter(stage),
 });
 enter(null);
