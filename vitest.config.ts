@@ -8,7 +8,7 @@ export default defineConfig({
     globalSetup: ["test/setup/compile.ts"],
     setupFiles: ["test/setup/cleanup.ts"],
     // Real servers and processes on small machines: generous, but bounded.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
   },
 });

@@ -1,8 +1,8 @@
 /** What the map page must know of every place at once, to search, filter and list: one short row each. */
 
-import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { appendFile } from "../bytes/append.js";
+import type { WrittenFile } from "../bytes/written.js";
 import type { Place } from "../place.js";
 import type { Category } from "../taxonomy.js";
 
@@ -22,14 +22,28 @@ export type IndexRow = readonly [
   winter: number | null,
 ];
 
-/** Writes the rows in canonical order, one a line. */
-export function writePageIndex(folder: string, places: readonly Place[]) {
-  const rows = places.map((place): IndexRow => {
-    const { id, name, lon, lat, category, region, commune, altitude, summerCapacity, winterCapacity } = place;
-    return [id, name, lon, lat, category, region, commune, altitude, summerCapacity, winterCapacity];
-  });
-  const bytes = Buffer.from(`[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n`);
-  writeFileSync(join(folder, PAGE_INDEX), bytes);
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return { path: PAGE_INDEX, bytes: bytes.length, sha256, mediaType: "application/json" };
+export interface PageIndex {
+  add(place: Place): void;
+  finish(): WrittenFile;
+}
+
+/** Begins the index below the release's folder; places are added in canonical order and written a row a line. */
+export function startPageIndex(folder: string): PageIndex {
+  const file = appendFile(join(folder, PAGE_INDEX));
+  let before = "[\n";
+  return {
+    add: (place) => {
+      file.write(Buffer.from(before + JSON.stringify(rowOf(place))));
+      before = ",\n";
+    },
+    finish: () => {
+      file.write(Buffer.from(file.length() === 0 ? "[\n\n]\n" : "\n]\n"));
+      return { path: PAGE_INDEX, mediaType: "application/json", ...file.finish() };
+    },
+  };
+}
+
+function rowOf({ id, name, lon, lat, category, region, commune, ...place }: Place): IndexRow {
+  const { altitude, summerCapacity, winterCapacity } = place;
+  return [id, name, lon, lat, category, region, commune, altitude, summerCapacity, winterCapacity];
 }

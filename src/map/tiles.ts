@@ -17,6 +17,12 @@ export type TilePlace = Pick<
   "id" | "name" | "lon" | "lat" | "category" | "region" | "altitude" | "summerCapacity"
 >;
 
+/** Only that: the texts of a hundred thousand places would be kept for nothing. */
+export function tilePlace(place: Place): TilePlace {
+  const { id, name, lon, lat, category, region, altitude, summerCapacity } = place;
+  return { id, name, lon, lat, category, region, altitude, summerCapacity };
+}
+
 export interface TileCoordinate {
   readonly z: number;
   readonly x: number;

@@ -2,8 +2,9 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { openStore } from "../store/store.js";
-import { writePageIndex } from "./pageindex.js";
+import { startPageIndex } from "./pageindex.js";
 import { writeTiles } from "./tilefiles.js";
+import { type TilePlace, tilePlace } from "./tiles.js";
 import type { TileMessage, TileTask } from "./tilework.js";
 
 const task = workerData as TileTask;
@@ -11,15 +12,19 @@ const post = (message: TileMessage): void => parentPort?.postMessage(message);
 
 const store = openStore(task.database);
 try {
-  const places = [...store.places()];
+  const index = startPageIndex(task.folder);
+  const places: TilePlace[] = [];
+  for (const place of store.places()) {
+    index.add(place);
+    if (task.options.maxZoom !== null) places.push(tilePlace(place));
+  }
   // A pull may have ended since the build began: the map must not show other places than the exports hold.
   if (store.contentHash() !== task.contentHash) post({ kind: "changed" });
   else {
-    const index = writePageIndex(task.folder, places);
     const written = writeTiles(task.folder, places, task.about, task.options, (tiles) =>
       post({ kind: "progress", tiles }),
     );
-    post({ kind: "done", written: { ...written, plain: [...written.plain, index] } });
+    post({ kind: "done", written: { ...written, plain: [...written.plain, index.finish()] } });
   }
 } finally {
   store.close();
