@@ -5,43 +5,12 @@
 
 import { decodeHTML } from "entities";
 import { readNumbers } from "./measures.js";
-import { type Json, type Place, roundCoordinate } from "./place.js";
+import type { Json, Place } from "./place.js";
+import { parsePosition } from "./position.js";
 import { describe, type Fields, type Flat, flatten, idDigits, isObject, isServiceLayout } from "./record.js";
+import { type OptionalRepair, type Refusal, Refused, type Repair } from "./repairs.js";
 import { type Category, categories, categoryOfNumber, categoryOfSlug } from "./taxonomy.js";
 import { cleanLabel, cleanText, isUsableLabel } from "./text.js";
-
-/** Why a record was refused. */
-export type Refusal =
-  | "not a record"
-  | "no id"
-  | "bad coordinates"
-  | "coordinates look swapped"
-  | "text too long"
-  | "too deep"
-  | "repeated id";
-
-/** What was put right in a record that was kept. */
-export type Repair =
-  | "name missing"
-  | "category unknown"
-  | "category contradicted"
-  | "region missing"
-  | "comment repeated"
-  | "entities decoded"
-  | "markup removed"
-  | "number read from text"
-  | "photo missing"
-  | "text cleaned";
-
-/** Repairs that can be switched off, and what stays as the source wrote it then. */
-export const optionalRepairs = {
-  comments: "comments of the record before",
-  entities: "HTML entities and markup",
-  numbers: "altitudes and capacities that are more than a number",
-  photo: "an empty photo",
-} as const;
-
-export type OptionalRepair = keyof typeof optionalRepairs;
 
 /** What the requests of a pull say of a record that the record itself does not: they are better founded. */
 export interface Sighting {
@@ -66,9 +35,6 @@ const limits = {
 
 /** The service's file name for "no photo". */
 export const NO_PHOTO = "refugesansphoto.jpg";
-
-// Where a swapped pair would land: used only to say that two coordinates look swapped.
-const HOME = { west: -2.5, south: 41.5, east: 3.7, north: 43.9 } as const;
 
 /** The keys that become fields of a Place; every other key is passed through. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set(
@@ -104,14 +70,6 @@ export function createPlaceParser(
       throw error;
     }
   };
-}
-
-class Refused extends Error {
-  readonly reason: Refusal;
-  constructor(reason: Refusal) {
-    super(reason);
-    this.reason = reason;
-  }
 }
 
 function parseFlat(
@@ -188,25 +146,6 @@ function parseName(name: string, id: number, repairs: Set<Repair>): string {
   if (isUsableLabel(name)) return name;
   repairs.add("name missing");
   return `Sans nom ${id}`;
-}
-
-function parsePosition(rawLon: unknown, rawLat: unknown): { lon: number; lat: number } {
-  const lon = parseDegrees(rawLon);
-  const lat = parseDegrees(rawLat);
-  if (lon === null || lat === null || (lon === 0 && lat === 0)) throw new Refused("bad coordinates");
-  if (!isHome(lon, lat) && isHome(lat, lon)) throw new Refused("coordinates look swapped");
-  if (Math.abs(lon) > 180 || Math.abs(lat) > 90) throw new Refused("bad coordinates");
-  return { lon: roundCoordinate(lon), lat: roundCoordinate(lat) };
-}
-
-function isHome(lon: number, lat: number): boolean {
-  return lon >= HOME.west && lon <= HOME.east && lat >= HOME.south && lat <= HOME.north;
-}
-
-/** Decimal degrees from a number or from its plain decimal text; a decimal comma is refused, not guessed. */
-function parseDegrees(value: unknown): number | null {
-  if (typeof value === "number") return Number.isFinite(value) ? value : null;
-  return typeof value === "string" && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : null;
 }
 
 /** The integer id, or the integer at the end of the address. */

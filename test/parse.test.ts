@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPlaceParser, NO_PHOTO, type Refusal, type Repair } from "../src/parse.js";
+import { createPlaceParser, NO_PHOTO } from "../src/parse.js";
+import type { Refusal, Repair } from "../src/repairs.js";
 import { categories, categoryNumbers } from "../src/taxonomy.js";
 import { anyText, hostileTexts, keptOf, megabyte, placeOf } from "./setup/places.js";
 

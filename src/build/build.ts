@@ -4,26 +4,22 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Coding, codingNames, compressFiles } from "../bytes/compress.js";
 import { measure, writeText } from "../bytes/written.js";
-import type { Format } from "../formats/format.js";
-import { type FileFormatName, fileFormats, isWireFormat } from "../formats/index.js";
 import { type HostName, hostFiles } from "../hosts/hosts.js";
 import type { TileOptions } from "../map/tilefiles.js";
 import { DEFAULT_MAX_ZOOM } from "../map/tiles.js";
 import { startTiles, type TileWork } from "../map/tilework.js";
 import { formatManifest, formsOf, MANIFEST, type Manifest, type ManifestFile } from "../release/manifest.js";
-import { createRanks } from "../release/rankfile.js";
 import { reuseFrom } from "../release/reuse.js";
 import { replaceRelease } from "../release/swap.js";
 import { openStore, type Store } from "../store/store.js";
 import { writeChanges } from "./changes.js";
-import { contractFiles, SAMPLE_SIZE } from "./contract.js";
 import { downloadFiles } from "./downloads.js";
-import { planExports, planSelections, regionsOf, writeExports } from "./exports.js";
 import { describe, type Facts, generationAt } from "./facts.js";
-import { createGeoPackage, GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
+import { GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
 import { openApiDocument } from "./openapi.js";
 import { termsText } from "./page.js";
 import { copyBasemap, writePage } from "./pagefiles.js";
+import { DATABASE, type PlainFile, writePlaces } from "./placefiles.js";
 
 export interface BuildOptions {
   readonly database: string;
@@ -63,11 +59,6 @@ export interface BuildReport {
   readonly bytes: number;
   readonly brotliBytes: number;
 }
-
-const DATABASE = "index.sqlite";
-
-/** A file of the release before it is compressed; `wanted` as in compressFiles. */
-type PlainFile = Omit<ManifestFile, "codings"> & { readonly wanted?: readonly Coding[] };
 
 /** What the parts of a build share. */
 interface Work {
@@ -113,12 +104,14 @@ export async function build(options: BuildOptions): Promise<BuildReport> {
 }
 
 async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildReport, "site">> {
-  const { folder, facts, codings } = work;
-  const exported = await writePlaces(work);
+  const { store, folder, facts, codings, onProgress } = work;
+  const exported = await writePlaces(store, folder, facts, (done) =>
+    onProgress("exports", done, facts.count),
+  );
   const drawn = await tiles.done;
   const look = {
     ...facts,
-    extraKeys: work.store.extraKeys(),
+    extraKeys: store.extraKeys(),
     maxZoom: work.map.maxZoom,
     hasBasemap: work.map.basemap !== null,
   };
@@ -130,7 +123,7 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
       ...exported.plain,
       { ...geopackage, mediaType: GEOPACKAGE_TYPE, places: facts.count, wanted: ["gzip"] },
       ...downloads.map((file) => writeText(folder, file.path, file.mediaType, file.text)),
-      ...writeChanges(folder, work.store, generationAt),
+      ...writeChanges(folder, store, generationAt),
       writeText(
         folder,
         "openapi.json",
@@ -164,40 +157,6 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
   };
 }
 
-/** One pass over the places: every export, the server's database, the GeoPackage, the samples of the contract. */
-async function writePlaces({ store, folder, facts, onProgress }: Work) {
-  const groups = store.groups();
-  const about = { ...facts, extraKeys: store.extraKeys() };
-  const ranks = createRanks(join(folder, DATABASE), facts.count, regionsOf(groups));
-  const geopackage = createGeoPackage(join(folder, GEOPACKAGE), about);
-  const first = [...take(store.places(), SAMPLE_SIZE)];
-  const plan = planExports(planSelections(groups));
-  const places = geopackage.record(store.places());
-  const written = await writeExports(folder, plan, places, about, ranks, (done) =>
-    onProgress("exports", done, facts.count),
-  );
-  ranks.finish();
-  geopackage.finish();
-  const plain: PlainFile[] = [
-    ...written.exports.map(({ path, bytes, sha256, format, count }) => ({
-      path,
-      bytes,
-      sha256,
-      mediaType: fileFormats[format].mediaType,
-      places: count,
-      wanted: codingsOf(format),
-    })),
-    { ...measure(folder, DATABASE), mediaType: "application/vnd.sqlite3" },
-    ...contractFiles(about, first).map((file) => writeText(folder, file.path, file.mediaType, file.text)),
-  ];
-  const pieces = written.pieces.map((file) => ({
-    ...file,
-    mediaType: "application/octet-stream",
-    codings: {},
-  }));
-  return { exports: written.exports, plain, pieces };
-}
-
 async function compress(
   { folder, site, codings, onProgress }: Work,
   plain: readonly PlainFile[],
@@ -227,25 +186,6 @@ async function writeManifest(
     codings,
   });
   return manifest;
-}
-
-/**
- * Compressed forms of an export: brotli is slow, so only what the endpoint answers with has it; a packed format is
- * compressed already.
- */
-function codingsOf(format: FileFormatName): readonly Coding[] {
-  if (isWireFormat(format)) return codingNames;
-  const { pack }: Format = fileFormats[format];
-  return pack === undefined ? ["gzip"] : [];
-}
-
-/** The first `count` values. */
-function* take<Value>(values: Iterable<Value>, count: number): Generator<Value> {
-  let left = count;
-  for (const value of values) {
-    if (left-- === 0) return;
-    yield value;
-  }
 }
 
 function sum(numbers: readonly number[]): number {

@@ -9,7 +9,8 @@ import { geojson } from "../formats/geojson.js";
 import { extraText } from "../formats/properties.js";
 import { escapeXml } from "../formats/xml.js";
 import type { Json, Place, Provenance } from "../place.js";
-import type { Change, Step } from "../store/history.js";
+import type { Change } from "../store/difference.js";
+import type { Step } from "../store/history.js";
 import type { Store } from "../store/store.js";
 
 const limits = {

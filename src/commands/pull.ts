@@ -1,9 +1,9 @@
 /** `shelters pull`: a source into the database. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type OptionalRepair, optionalRepairs } from "../parse.js";
 import { bundledPlaces } from "../program.js";
 import { type PullOptions, type PullReport, pull } from "../pull/pull.js";
+import { type OptionalRepair, optionalRepairs } from "../repairs.js";
 import { knownRegions } from "../sources/api.js";
 import { networkDefaults } from "../sources/source.js";
 import { action, formatCount, options } from "./command.js";

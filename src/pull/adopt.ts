@@ -4,7 +4,8 @@ import { createPlaceParser } from "../parse.js";
 import type { Json } from "../place.js";
 import { isObject } from "../record.js";
 import type { InheritedStep } from "../sources/source.js";
-import type { Change, Step } from "../store/history.js";
+import type { Change } from "../store/difference.js";
+import type { Step } from "../store/history.js";
 
 /** The steps of an upstream's `changes/` as steps of the store; empty when any of them cannot be read. */
 export function adoptSteps(

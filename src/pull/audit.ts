@@ -1,6 +1,7 @@
 /** Looks for places that are probably wrong. It asks questions; it alters nothing and decides nothing. */
 
 import type { Place } from "../place.js";
+import { isInPyrenees } from "../position.js";
 
 export interface Finding {
   readonly check: CheckName;
@@ -38,9 +39,6 @@ const limits = {
   datumSlack: 40,
   highest: 3404, // metres: Aneto
 } as const;
-
-// Generous: foothills and coast included.
-const PYRENEES = { west: -2.5, south: 41.5, east: 3.7, north: 43.9 } as const;
 
 const METRES_PER_DEGREE = 111_195;
 const CELL = limits.neighbour / METRES_PER_DEGREE; // degrees of latitude
@@ -159,9 +157,7 @@ function isSameName(one: string, other: string): boolean {
 function checkPosition(place: Place): Finding[] {
   const { lon, lat } = place;
   if (Math.abs(lon) < 0.001 && Math.abs(lat) < 0.001) return [finding("position", place, "on 0/0")];
-  const isInside =
-    lon >= PYRENEES.west && lon <= PYRENEES.east && lat >= PYRENEES.south && lat <= PYRENEES.north;
-  return isInside ? [] : [finding("position", place, `outside the Pyrenees: ${lat}, ${lon}`)];
+  return isInPyrenees(lon, lat) ? [] : [finding("position", place, `outside the Pyrenees: ${lat}, ${lon}`)];
 }
 
 function checkAltitude(place: Place, near: readonly Neighbour[]): Finding[] {

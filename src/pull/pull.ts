@@ -1,26 +1,26 @@
 /** Source -> parsePlace -> store: one transaction that replaces the good data only by data at least as good. */
 
 import { UserError } from "../errors.js";
-import { createPlaceParser, type OptionalRepair, type Refusal, type Repair } from "../parse.js";
+import { createPlaceParser } from "../parse.js";
 import type { Place, Provenance } from "../place.js";
 import { program } from "../program.js";
-import { isAddress, sourceOf } from "../sources/index.js";
+import type { OptionalRepair, Refusal, Repair } from "../repairs.js";
+import { sourceOf } from "../sources/index.js";
 import { removePages } from "../sources/pages.js";
 import type {
   NetworkLimits,
-  Origin,
   PullContext,
   RequestEvent,
   SourceItem,
   Validators,
   Warning,
 } from "../sources/source.js";
-import type { Difference } from "../store/history.js";
+import type { Difference } from "../store/difference.js";
 import type { Replacement } from "../store/replacement.js";
 import { type Group, openStore, type Store } from "../store/store.js";
-import { cleanLabel } from "../text.js";
 import { adoptSteps } from "./adopt.js";
 import { countOf, refuseBadSource, refuseLoss } from "./guards.js";
+import { originOf, settleProvenance } from "./provenance.js";
 import { createTally } from "./tally.js";
 
 export interface PullOptions {
@@ -67,12 +67,6 @@ export interface PullReport {
   readonly refusals: readonly { readonly reason: Refusal; readonly record: string }[];
   readonly warnings: readonly Warning[];
 }
-
-const DEFAULT_PROVENANCE: Omit<Provenance, "date"> = {
-  title: "Mountain shelters",
-  attribution: "Unknown source.",
-  license: "No licence is known: ask the publisher before you redistribute these data.",
-};
 
 /**
  * Replaces the places of the database by those of the source. On any error the places that were there stay.
@@ -128,8 +122,8 @@ function exchange(
     refuseBadSource(counts);
     refuseLoss(before, after);
   }
-  const said = { ...defaultAttribution(options.from), ...about, ...options.about };
-  const provenance = settleProvenance({ ...(clock !== null && { date: clock }), ...said });
+  const said = { ...about, ...options.about };
+  const provenance = settleProvenance(options.from, said, clock);
   const whole = { ...counts, before: countOf(before), groups: compareGroups(before, after) };
   const report = (difference: Difference, settled: Provenance): PullReport => ({
     ...{ database: options.database, unchanged: false, provenance: settled, difference },
@@ -167,22 +161,6 @@ function contextOf(options: PullOptions, store: Store, workFile: string): PullCo
     onRequest: options.onRequest ?? (() => {}),
     onRetry: options.onRetry ?? (() => {}),
   };
-}
-
-function defaultAttribution(from: string): Partial<Provenance> {
-  if (!isAddress(from)) return {};
-  return { attribution: `Places of ${new URL(from).host}. Confirm attribution with the publisher.` };
-}
-
-/** Where a service's places came from; a file says nothing that would be the same on another machine. */
-function originOf(
-  from: string,
-  { read, repaired, refused }: Pick<PullReport, "read" | "repaired" | "refused">,
-  clock: string | null,
-): Origin | null {
-  if (!isAddress(from) || clock === null) return null;
-  const { origin, pathname } = new URL(from);
-  return { source: origin + pathname, pulledAt: clock, pulled: { read, repaired, refused } };
 }
 
 function compareGroups(before: readonly Group[], after: readonly Group[]): CountedGroup[] {
@@ -237,19 +215,4 @@ async function gather(
     else found.unchanged = true;
   }
   return { ...found, validators, inherited, counts: { ...tally.counts(), warnings } };
-}
-
-function settleProvenance(about: Partial<Provenance>): Provenance {
-  const { date, ...words } = { ...DEFAULT_PROVENANCE, ...about };
-  if (date === undefined || Number.isNaN(Date.parse(date)))
-    throw new UserError(
-      "usage",
-      `The data's date must be ISO 8601, such as 2026-11-20T00:00:00Z; got ${JSON.stringify(date)}.`,
-    );
-  return {
-    title: cleanLabel(words.title),
-    attribution: cleanLabel(words.attribution),
-    license: cleanLabel(words.license),
-    date: new Date(date).toISOString().replace(/\.\d+Z$/, "Z"),
-  };
 }

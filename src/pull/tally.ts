@@ -1,7 +1,8 @@
 /** Records through the parser into the store, and the count of what became of each. */
 
-import type { createPlaceParser, Refusal, Repair, Sighting } from "../parse.js";
+import type { createPlaceParser, Sighting } from "../parse.js";
 import type { Place } from "../place.js";
+import type { Refusal, Repair } from "../repairs.js";
 
 const LISTED = 1000; // refused records kept for the report; the counts are complete
 

@@ -9,7 +9,7 @@ import { program } from "../program.js";
 import { recordIdentity } from "../record.js";
 import { categoryNumbers, categoryOfSlug } from "../taxonomy.js";
 import { createRequests, type Requests, SourceChanged } from "./ask.js";
-import { createClient } from "./http.js";
+import { createClient } from "./client.js";
 import { inherit } from "./inherit.js";
 import { mergedRecords, mergePages } from "./merge.js";
 import { recordsOf } from "./page.js";

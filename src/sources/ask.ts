@@ -2,7 +2,8 @@
 
 import { UserError } from "../errors.js";
 import { recordIdentity } from "../record.js";
-import type { Answer, Client } from "./http.js";
+import type { Client } from "./client.js";
+import type { Answer } from "./http.js";
 import { readCollection, recordsOf } from "./page.js";
 import type { Page, Pages, Scope } from "./pages.js";
 import type { PullContext, Validators } from "./source.js";

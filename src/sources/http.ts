@@ -1,10 +1,8 @@
-/** GET as a guest: one request at a time, conditions, Retry-After, back-off, and a bound on everything. */
+/** One GET: conditions, redirects followed by hand, and a bound on time and bytes. */
 
-import pRetry, { AbortError } from "p-retry";
 import { Agent, fetch, type Response } from "undici";
-import { systemCode, UserError } from "../errors.js";
-import { program } from "../program.js";
-import { type NetworkLimits, networkDefaults, type Validators } from "./source.js";
+import { systemCode } from "../errors.js";
+import type { NetworkLimits, Validators } from "./source.js";
 
 /** An answer to keep; null body = 304, what was there is still right. */
 export interface Answer {
@@ -13,16 +11,7 @@ export interface Answer {
   readonly headers: { get(name: string): string | null };
 }
 
-export interface Client {
-  /**
-   * Fetches `url` and gives what `read` makes of it; an answer that `read` refuses is asked for again like a failed one.
-   * Throws UserError `source`.
-   */
-  get<Result>(url: string, validators: Validators | null, read: (answer: Answer) => Result): Promise<Result>;
-  close(): Promise<void>;
-}
-
-/** An answer that is not what it should be. Whether asking again may help is up to the client. */
+/** An answer that is not what it should be; asking again may bring a better one. */
 export class BadAnswer extends Error {
   readonly retryAfter: number | null;
   constructor(message: string, retryAfter: number | null = null, options?: ErrorOptions) {
@@ -31,73 +20,39 @@ export class BadAnswer extends Error {
   }
 }
 
-/** One client for one pull: its total deadline begins here. */
-export function createClient(options: {
-  readonly limits: Partial<NetworkLimits>;
-  readonly contact: string | null;
-  readonly onRetry: (text: string) => void;
-}): Client {
-  const limits: NetworkLimits = { ...networkDefaults, ...options.limits };
-  const total = new AbortController();
-  const deadline = total.signal;
-  const timer = setTimeout(() => total.abort(), limits.deadline);
-  const agent = new Agent({
+/** An answer that would be the same if it were asked for again. */
+export class FinalAnswer extends BadAnswer {}
+
+/** One connection, to be kept for all requests of a pull. */
+export function openAgent({ connect, stall }: NetworkLimits): Agent {
+  return new Agent({
     connections: 1,
     pipelining: 1,
-    connect: { timeout: limits.connect },
-    headersTimeout: limits.stall,
-    bodyTimeout: limits.stall,
+    connect: { timeout: connect },
+    headersTimeout: stall,
+    bodyTimeout: stall,
   });
-  const userAgent = `${program.name}/${program.version}${options.contact === null ? "" : ` (+${options.contact})`}`;
-  return {
-    get: async (url, validators, read) => {
-      let attempts = 0;
-      try {
-        return await pRetry(
-          async () => {
-            attempts++;
-            return read(await attempt(url, validators, { limits, agent, userAgent, deadline }));
-          },
-          {
-            retries: limits.attempts - 1,
-            minTimeout: limits.pause,
-            maxTimeout: limits.longestPause,
-            randomize: true,
-            signal: deadline,
-            shouldRetry: ({ error }) => error instanceof BadAnswer,
-            onFailedAttempt: ({ error, retriesLeft }) =>
-              waitAsAsked(error, retriesLeft, url, options, limits),
-          },
-        );
-      } catch (error) {
-        throw explainFailure(error, url, attempts, deadline.aborted, limits);
-      }
-    },
-    close: () => {
-      clearTimeout(timer);
-      return agent.destroy();
-    },
-  };
 }
 
-interface Attempt {
+/** What every request of a pull has in common. */
+export interface Manner {
   readonly limits: NetworkLimits;
   readonly agent: Agent;
   readonly userAgent: string;
   readonly deadline: AbortSignal;
 }
 
-/** Whatever goes wrong in here is the upstream's or the network's. */
-async function attempt(url: string, validators: Validators | null, how: Attempt): Promise<Answer> {
+/** Asks once. Throws BadAnswer: whatever goes wrong in here is the upstream's or the network's. */
+export async function request(url: string, validators: Validators | null, how: Manner): Promise<Answer> {
   try {
     return await ask(url, validators, how);
   } catch (error) {
-    if (error instanceof BadAnswer || error instanceof AbortError || !(error instanceof Error)) throw error;
+    if (error instanceof BadAnswer || !(error instanceof Error)) throw error;
     throw new BadAnswer(reasonOf(error), null, { cause: error });
   }
 }
 
-async function ask(url: string, validators: Validators | null, how: Attempt): Promise<Answer> {
+async function ask(url: string, validators: Validators | null, how: Manner): Promise<Answer> {
   const controller = new AbortController();
   const stop = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
   // AbortSignal.any over AbortSignal.timeout was seen not to fire on Node 20: a plain timer always does.
@@ -114,7 +69,7 @@ async function ask(url: string, validators: Validators | null, how: Attempt): Pr
 async function askWithin(
   url: string,
   validators: Validators | null,
-  how: Attempt,
+  how: Manner,
   signal: AbortSignal,
 ): Promise<Answer> {
   const response = await follow(url, validators, how, signal);
@@ -130,7 +85,7 @@ async function askWithin(
 async function follow(
   start: string,
   validators: Validators | null,
-  how: Attempt,
+  how: Manner,
   signal: AbortSignal,
 ): Promise<Response> {
   let url = start;
@@ -158,14 +113,12 @@ async function follow(
       !/^https?:$/.test(next.protocol) ||
       (url.startsWith("https:") && next.protocol === "http:")
     )
-      throw new AbortError(
-        new BadAnswer(`it redirects to ${JSON.stringify(location.slice(0, 200))}, which is not followed`),
+      throw new FinalAnswer(
+        `it redirects to ${JSON.stringify(location.slice(0, 200))}, which is not followed`,
       );
     url = next.href;
   }
-  throw new AbortError(
-    new BadAnswer(`it redirects more than ${how.limits.redirects} times, the last time to ${url}`),
-  );
+  throw new FinalAnswer(`it redirects more than ${how.limits.redirects} times, the last time to ${url}`);
 }
 
 /** The decoded body; what a few bytes unfold to is counted while they unfold. */
@@ -174,20 +127,19 @@ async function readBody(response: Response, limit: number): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > limit)
-      throw new AbortError(new BadAnswer(`its answer is longer than ${limit} bytes once decoded`));
+    if (bytes > limit) throw new FinalAnswer(`its answer is longer than ${limit} bytes once decoded`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function refuseStatus(response: Response, body: Buffer): Error {
-  const fault = new BadAnswer(
+function refuseStatus(response: Response, body: Buffer): BadAnswer {
+  const isPassing = response.status >= 500 || [408, 425, 429].includes(response.status);
+  const Fault = isPassing ? BadAnswer : FinalAnswer;
+  return new Fault(
     `it answered ${response.status} ${response.statusText} (${excerpt(body)})`,
     parseRetryAfter(response.headers.get("retry-after")),
   );
-  const isPassing = response.status >= 500 || [408, 425, 429].includes(response.status);
-  return isPassing ? fault : new AbortError(fault);
 }
 
 /** The beginning of a body, safe to print. */
@@ -208,48 +160,10 @@ function parseRetryAfter(value: string | null): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
 
-async function waitAsAsked(
-  error: Error,
-  retriesLeft: number,
-  url: string,
-  { onRetry }: { readonly onRetry: (text: string) => void },
-  limits: NetworkLimits,
-): Promise<void> {
-  if (retriesLeft === 0 || !(error instanceof BadAnswer)) return;
-  const asked = error.retryAfter;
-  if (asked !== null && asked > limits.longestPause)
-    throw new BadAnswer(`${error.message}, and asks to wait ${Math.ceil(asked / 1000)} s: too long`);
-  onRetry(
-    `${url}: ${error.message}. Trying again${asked === null ? "" : ` in ${Math.ceil(asked / 1000)} s, as it asks`}.`,
-  );
-  if (asked !== null) await new Promise((resolve) => setTimeout(resolve, asked));
-}
-
 function reasonOf(error: Error): string {
   if (error.name === "TimeoutError") return "it took too long";
   const cause = error.cause instanceof Error ? error.cause : null;
   if (cause === null) return error.message;
   const code = systemCode(cause);
   return code === null || cause.message.includes(code) ? cause.message : `${cause.message} (${code})`;
-}
-
-function explainFailure(
-  error: unknown,
-  url: string,
-  attempts: number,
-  outOfTime: boolean,
-  limits: NetworkLimits,
-): unknown {
-  if (!outOfTime && !(error instanceof BadAnswer)) return error;
-  const reason =
-    error instanceof BadAnswer && !outOfTime
-      ? error.message
-      : `the pull took longer than ${Math.round(limits.deadline / 1000)} s`;
-  const tries = attempts > 1 ? ` after ${attempts} attempts` : "";
-  return new UserError(
-    "source",
-    `${url} cannot be read${tries}: ${reason}. The places pulled before are kept.`,
-    [],
-    { cause: error },
-  );
 }

@@ -4,9 +4,9 @@
  */
 
 import type Database from "better-sqlite3";
-import { propertyNames, propertyValues } from "../formats/properties.js";
-import type { Json, Place, Provenance } from "../place.js";
-import { COLUMNS, placeOfValues, rowOf } from "./rows.js";
+import type { Json, Provenance } from "../place.js";
+import { type Change, changeValues, type Difference, gatherChanges } from "./difference.js";
+import { placeOfValues } from "./rows.js";
 
 export const HISTORY_SCHEMA = `
   CREATE TABLE upstream (id INTEGER PRIMARY KEY, record TEXT NOT NULL);
@@ -19,17 +19,8 @@ export const HISTORY_SCHEMA = `
 const limits = {
   steps: 100, // kept at most
   smallest: 100, // changes that a step may always have, however few places there are
-  listed: 1000, // of each kind, in the report of a pull
   share: 0.5, // of the places: a step that changes more of them is no short cut
 } as const;
-
-/** A place that is new (former null), differs (former values of what differs, by wire name), or is gone (place null). */
-export interface Change {
-  readonly id: number;
-  readonly name: string;
-  readonly former: Readonly<Record<string, Json>> | null;
-  readonly place: Place | null;
-}
 
 /** A state of the data, and how many places differ from the state before. */
 export interface Step {
@@ -51,70 +42,6 @@ export interface PlaceHistory {
   readonly changed: readonly string[];
 }
 
-const listed = COLUMNS.split(", ");
-const columnsOf = (table: string): string => listed.map((column) => `${table}.${column}`).join(", ");
-
-/**
- * The changes from the places there are to those that came in; gone ones last. Read by batches, because SQLite does not
- * let a connection write while it reads.
- */
-function* compare(database: Database.Database): Generator<Change> {
-  const came = database.prepare<[number], unknown[]>(
-    `SELECT ${columnsOf("new")}, ${columnsOf("old")} FROM temp.incoming new LEFT JOIN main.place old ON old.id = new.id
-     WHERE new.id > ? AND (old.id IS NULL OR (${columnsOf("new")}) IS NOT (${columnsOf("old")})) ORDER BY new.id LIMIT 500`,
-  );
-  for (const row of batches(came)) {
-    const place = placeOfValues(row.slice(0, listed.length));
-    const isNew = row[listed.length] === null;
-    const former = isNew ? null : formerValues(placeOfValues(row.slice(listed.length)), place);
-    yield { id: place.id, name: place.name, former, place };
-  }
-  const gone = database.prepare<[number], unknown[]>(
-    "SELECT id, name FROM main.place WHERE id > ? AND id NOT IN (SELECT id FROM temp.incoming) ORDER BY id LIMIT 500",
-  );
-  for (const [id, name] of batches(gone))
-    yield { id: Number(id), name: String(name), former: null, place: null };
-}
-
-/** Rows of a statement that takes the last id it gave; the id is the first column. */
-function* batches(statement: Database.Statement<[number], unknown[]>): Generator<unknown[]> {
-  for (let last = 0; ; ) {
-    const rows = statement.raw().all(last);
-    yield* rows;
-    if (rows.length === 0) return;
-    last = Number(rows.at(-1)?.[0]);
-  }
-}
-
-/** The values that differ, as they were, by wire name. */
-function formerValues(before: Place, after: Place): Record<string, Json> {
-  const [old, now] = [flatten(before), flatten(after)];
-  const former: Record<string, Json> = {};
-  for (const key of new Set([...old.keys(), ...now.keys()])) {
-    const value = old.get(key) ?? null;
-    if (JSON.stringify(value) !== JSON.stringify(now.get(key) ?? null)) former[key] = value;
-  }
-  return former;
-}
-
-function flatten(place: Place): Map<string, Json> {
-  const values = propertyValues(place);
-  return new Map<string, Json>([
-    ...propertyNames.map((name, index) => [name, values[index] ?? null] as const),
-    ["longitude", place.lon],
-    ["latitude", place.lat],
-    ...place.extra,
-  ]);
-}
-
-/** What a pull changed; the lists hold the first thousand each. */
-export interface Difference {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly list: readonly { readonly id: number; readonly name: string; readonly what: string }[];
-}
-
 /** Writes the step from the places there are to those that came in. Call before the places are exchanged. */
 export function recordStep(database: Database.Database, content: string, provenance: Provenance): Difference {
   const number = (database.prepare<[], number>("SELECT max(number) FROM step").pluck().get() ?? 0) + 1;
@@ -126,7 +53,6 @@ export function recordStep(database: Database.Database, content: string, provena
     addStep(database, { number, content, provenance, places: count, size: 0 });
     return { added: count, changed: 0, removed: 0, list: [] };
   }
-  database.exec("CREATE TEMP TABLE pending (id INTEGER PRIMARY KEY, name TEXT, former TEXT, place TEXT)");
   const difference = gatherChanges(database);
   noteHistory(database, provenance.date);
   const size = difference.added + difference.changed + difference.removed;
@@ -145,24 +71,6 @@ function addStep(database: Database.Database, { number, content, provenance, pla
   database
     .prepare("INSERT INTO step VALUES (?, ?, ?, ?, ?)")
     .run(number, content, JSON.stringify(provenance), places, size);
-}
-
-function gatherChanges(database: Database.Database): Difference {
-  const insert = database.prepare("INSERT INTO temp.pending VALUES (?, ?, ?, ?)");
-  const counts = { added: 0, changed: 0, removed: 0 };
-  const list: { id: number; name: string; what: string }[] = [];
-  for (const { id, name, former, place } of compare(database)) {
-    insert.run(id, name, textOf(former), place === null ? null : JSON.stringify(rowOf(place)));
-    const kind = place === null ? "removed" : former === null ? "added" : "changed";
-    counts[kind]++;
-    const what = former === null ? kind : `changed: ${Object.keys(former).join(", ")}`;
-    if (counts[kind] <= limits.listed) list.push({ id, name, what });
-  }
-  return { ...counts, list };
-}
-
-function textOf(value: unknown): string | null {
-  return value === null ? null : JSON.stringify(value);
 }
 
 function noteHistory(database: Database.Database, date: string): void {
@@ -236,14 +144,7 @@ export function replaceSteps(
   const addChange = database.prepare("INSERT INTO change VALUES (?, ?, ?, ?, ?)");
   for (const { changes, ...step } of steps) {
     addStep(database, { ...step, size: changes.length });
-    for (const { id, name, former, place } of changes)
-      addChange.run(
-        step.number,
-        id,
-        name,
-        textOf(former),
-        place === null ? null : JSON.stringify(rowOf(place)),
-      );
+    for (const change of changes) addChange.run(step.number, ...changeValues(change));
   }
 }
 

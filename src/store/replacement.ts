@@ -5,8 +5,9 @@ import type Database from "better-sqlite3";
 import { systemCode, UserError } from "../errors.js";
 import { hilbertKey, type Place, type Provenance } from "../place.js";
 import type { Origin, Validators } from "../sources/source.js";
+import type { Change, Difference } from "./difference.js";
 import { type Group, readGroups } from "./groups.js";
-import { type Change, type Difference, recordStep, replaceSteps, type Step } from "./history.js";
+import { recordStep, replaceSteps, type Step } from "./history.js";
 import { COLUMNS, rowOf } from "./rows.js";
 
 /** What a pull knows, beside places and provenance, when its last place is in. */

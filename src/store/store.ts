@@ -6,9 +6,9 @@ import Database from "better-sqlite3";
 import { systemCode, UserError } from "../errors.js";
 import type { Place, Provenance } from "../place.js";
 import type { Origin, Validators } from "../sources/source.js";
+import type { Change } from "./difference.js";
 import { type Group, readGroups } from "./groups.js";
 import {
-  type Change,
   HISTORY_SCHEMA,
   type PlaceHistory,
   readChanges,

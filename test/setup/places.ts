@@ -2,7 +2,8 @@
 
 import fc from "fast-check";
 import type { About } from "../../src/formats/format.js";
-import { createPlaceParser, NO_PHOTO, type Repair } from "../../src/parse.js";
+import { createPlaceParser, NO_PHOTO } from "../../src/parse.js";
+import type { Repair } from "../../src/repairs.js";
 import { type Place, unitsToDegrees } from "../../src/place.js";
 import { categories, categoryNumbers } from "../../src/taxonomy.js";
 
