@@ -3,8 +3,8 @@
 import fc from "fast-check";
 import type { About } from "../../src/formats/format.js";
 import { createPlaceParser, NO_PHOTO } from "../../src/parse.js";
-import type { Repair } from "../../src/repairs.js";
 import { type Place, unitsToDegrees } from "../../src/place.js";
+import type { Repair } from "../../src/repairs.js";
 import { categories, categoryNumbers } from "../../src/taxonomy.js";
 
 /** A whole place; every field can be overridden. */
