@@ -3,6 +3,7 @@
 import type { FileFormatName } from "../formats/index.js";
 import { escapeXml } from "../formats/xml.js";
 import type { Provenance } from "../place.js";
+import { saveName } from "../release/paths.js";
 import { symbolSvg } from "../symbols.js";
 import { appearanceOf, type Language } from "../taxonomy.js";
 import type { TextFile } from "./contract.js";
@@ -71,11 +72,6 @@ function table(
     }),
   );
   return `${JSON.stringify(head, null, 1).slice(0, -2)},\n "files": [\n  ${files.join(",\n  ")}\n ]\n}\n`;
-}
-
-/** `exports/aragon/5.simple.gpx` as `places-aragon-5.simple.gpx`. */
-function saveName(path: string): string {
-  return path.replace(/^exports\//, "places/").replaceAll("/", "-");
 }
 
 interface Column {

@@ -5,6 +5,7 @@ import { escapeXml } from "../formats/xml.js";
 import { PAGE_POLICY } from "../hosts/policy.js";
 import type { BBox } from "../place.js";
 import type { Manifest } from "../release/manifest.js";
+import { saveName } from "../release/paths.js";
 import { categories, categoryNumbers } from "../taxonomy.js";
 
 const FORMAT_TITLES: Readonly<Record<FormatName, string>> = {
@@ -116,16 +117,11 @@ function regionRows(
     const links = formatNames.map((format) => {
       const path = `exports/${region.slug}/${slug}.${format}`;
       const size = `${Math.ceil((sizes[path] ?? 0) / 1000)} kB`;
-      return `<a href="${path}" download="${fileName(region.slug, slug, format)}" title="${size}">${FORMAT_TITLES[format]}</a>`;
+      return `<a href="${path}" download="${saveName(path)}" title="${size}">${FORMAT_TITLES[format]}</a>`;
     });
     return `<tr>${heading}<td>${escapeXml(label)}</td><td class="number">${count}</td><td class="files">${links.join(" ")}</td></tr>`;
   });
   return `<tbody>${cells.join("\n")}</tbody>`;
-}
-
-/** Name under which an export is saved: ours, never a visitor's text. */
-export function fileName(regionSlug: string, category: string, format: FormatName): string {
-  return `places-${regionSlug}-${category}.${format}`;
 }
 
 /** `terms.txt`: what a person must know before passing the data on. */

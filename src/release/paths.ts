@@ -12,6 +12,11 @@ export function exportPath(
   return `exports/${regionSlug ?? "all"}/${category ?? "all"}.${format}`;
 }
 
+/** Name under which a file of places is saved: `exports/aragon/5.simple.gpx` as `places-aragon-5.simple.gpx`. */
+export function saveName(path: string): string {
+  return path.replace(/^exports\//, "places/").replaceAll("/", "-");
+}
+
 /** Where the pieces of a format stand in a release. */
 export function piecesPath(format: FormatName): string {
   return `pieces/${format}.deflate`;

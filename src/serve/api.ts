@@ -12,11 +12,11 @@ import {
   type RequestHeaders,
   unlessFresh,
 } from "../answer.js";
-import { fileName } from "../build/page.js";
 import { formats } from "../formats/index.js";
 import { wrongParameters } from "../problem.js";
 import { formatQuery, parseQuery, type Query, queryLimits } from "../query.js";
 import { gzipCut } from "../release/gzip.js";
+import { saveName } from "../release/paths.js";
 import type { RankRange } from "../release/ranks.js";
 import type { Release } from "../release/release.js";
 
@@ -128,11 +128,9 @@ function documentHeaders(
     query.region === null
       ? "all"
       : (release.manifest.regions.find(({ name }) => name === query.region)?.slug ?? "none");
-  const name = fileName(
-    slug,
-    query.bbox === null ? String(query.category ?? "all") : `${query.category ?? "all"}-bbox`,
-    query.format,
-  );
+  const part = `${query.category ?? "all"}${query.bbox === null ? "" : "-bbox"}`;
+  // Ours, never a visitor's text.
+  const name = saveName(`exports/${slug}/${part}.${query.format}`);
   // A browser shows JSON; GPX, KML and CSV are for another program, which the saved file opens.
   const disposition = query.format === "geojson" || query.format === "json" ? "inline" : "attachment";
   return {
