@@ -1,14 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createPlaceParser } from "../src/parse.js";
 import type { Place } from "../src/place.js";
 import { audit, type CheckName, checks, type Finding } from "../src/pull/audit.js";
 import { runCli } from "./setup/cli.js";
-
-const folder = mkdtempSync(join(tmpdir(), "audit-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+import { temporaryFolder } from "./setup/folders.js";
 
 interface Facts {
   readonly id: number;
@@ -113,7 +110,7 @@ describe("an audit asks about", () => {
 
 describe("shelters audit", () => {
   test("prints every check, or --json, and leaves the database byte for byte", async () => {
-    const database = join(folder, "places.sqlite");
+    const database = join(temporaryFolder(), "places.sqlite");
     expect((await runCli(["pull", "--database", database])).code).toBe(0);
     const before = readFileSync(database);
     const text = await runCli(["audit", "--database", database]);

@@ -1,17 +1,16 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { build } from "../src/build/build.js";
 import { writeChanges } from "../src/build/changes.js";
 import { geojson } from "../src/formats/geojson.js";
 import { pull } from "../src/pull/pull.js";
-import { openStore } from "../src/store/store.js";
+import { temporaryFolder } from "./setup/folders.js";
+import { stored } from "./setup/stored.js";
 
-const folder = mkdtempSync(join(tmpdir(), "changes-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 interface Feature {
   readonly id: number;
@@ -55,14 +54,11 @@ function createHistory() {
         onProgress: () => {},
       });
       if (isWhole) await build({ database: `${name}.sqlite`, site, onProgress: () => {} });
-      const store = openStore(`${name}.sqlite`);
-      try {
+      return stored(`${name}.sqlite`, (store) => {
         if (!isWhole) writeChanges(site, store, (content, { date }) => `${content} ${date}`);
         const features = [...store.places()].map((place) => JSON.parse(geojson.place(place)) as Feature);
         return new Map(features.map((feature) => [feature.id, feature]));
-      } finally {
-        store.close();
-      }
+      });
     },
   };
 }

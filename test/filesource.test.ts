@@ -7,7 +7,7 @@ import type { Provenance } from "../src/place.js";
 import { bundledPlaces } from "../src/program.js";
 import { file } from "../src/sources/file.js";
 import { documentOf } from "./setup/documents.js";
-import { temporaryFolder } from "./setup/folder.js";
+import { temporaryFolder } from "./setup/folders.js";
 import { makeAbout, makePlace } from "./setup/places.js";
 
 interface Read {

@@ -1,14 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse as parseCsv } from "csv-parse/sync";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { unguardCell } from "../src/formats/csv.js";
 import { propertyNames } from "../src/formats/properties.js";
-import { createPlaceParser } from "../src/parse.js";
-import type { Place } from "../src/place.js";
 import { writeExportFiles } from "./setup/exportfiles.js";
-import { hostilePlaces, makeAbout, withSameExtraKeys } from "./setup/places.js";
+import { temporaryFolder } from "./setup/folders.js";
+import { hostilePlaces, makeAbout, samplePlaces, withSameExtraKeys } from "./setup/places.js";
 import { hasProgram, run } from "./setup/system.js";
 import { unescapeXml } from "./setup/xml.js";
 
@@ -16,11 +13,7 @@ import { unescapeXml } from "./setup/xml.js";
 const FRENCH = "CSV:59,34,76,1,,1036,false,true";
 const ENGLISH = "CSV:44,34,76,1,,1033,false,true";
 
-const sample = parseCsv(readFileSync("data/places.csv"), { columns: true }).map((row: unknown) => {
-  const parsed = createPlaceParser()(row);
-  if ("refused" in parsed) throw new Error(parsed.refused);
-  return parsed.place;
-}) as Place[];
+const sample = samplePlaces();
 const hostile = withSameExtraKeys(hostilePlaces());
 
 /** A cell as the spreadsheet holds it. */
@@ -63,7 +56,7 @@ describe.skipIf(!hasProgram("soffice"))("LibreOffice", () => {
   const sheets = new Map<string, string>();
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "shelters-office-"));
+    folder = temporaryFolder();
     const ofSample = writeExportFiles(join(folder, "sample"), sample, makeAbout());
     const ofHostile = writeExportFiles(
       join(folder, "hostile"),
@@ -101,7 +94,6 @@ describe.skipIf(!hasProgram("soffice"))("LibreOffice", () => {
     for (const name of ["sample-excel-csv", "sample-csv", "hostile-excel-csv", "hostile-csv", "control"])
       sheets.set(name, readFileSync(join(folder, "out", `${name}.fods`), "utf8"));
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test.each(["sample-excel-csv", "sample-csv"])(
     "shows all 118 names, and positions and altitudes as numbers: %s",

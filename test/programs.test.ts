@@ -1,12 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check as checkGeojson } from "@placemarkio/check-geojson";
 import { parse as parseCsv } from "csv-parse/sync";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { unguardCell } from "../src/formats/csv.js";
 import type { FileFormatName } from "../src/formats/index.js";
-import { createPlaceParser } from "../src/parse.js";
 import type { Place } from "../src/place.js";
 import {
   type Category,
@@ -16,7 +14,8 @@ import {
   unknownCategory,
 } from "../src/taxonomy.js";
 import { type FilePath, writeExportFiles } from "./setup/exportfiles.js";
-import { hostilePlaces, makeAbout, makePlace, withSameExtraKeys } from "./setup/places.js";
+import { temporaryFolder } from "./setup/folders.js";
+import { hostilePlaces, makeAbout, makePlace, samplePlaces, withSameExtraKeys } from "./setup/places.js";
 import { hasProgram, hasPythonModule, python, run } from "./setup/system.js";
 import { hasSchemas, xmlFaults } from "./setup/xml.js";
 
@@ -30,11 +29,7 @@ interface Seen {
 
 type Row = ReturnType<typeof JSON.parse>;
 
-const sample = parseCsv(readFileSync("data/places.csv"), { columns: true }).map((row: unknown) => {
-  const parsed = createPlaceParser()(row);
-  if ("refused" in parsed) throw new Error(parsed.refused);
-  return parsed.place;
-}) as Place[];
+const sample = samplePlaces();
 const hostile = withSameExtraKeys(hostilePlaces());
 const sets = {
   none: { places: [], extraKeys: [] },
@@ -49,7 +44,7 @@ let folder = "";
 const files = new Map<SetName, FilePath>();
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "shelters-programs-"));
+  folder = temporaryFolder();
   for (const name of setNames) {
     const { places, extraKeys } = sets[name];
     files.set(
@@ -58,7 +53,6 @@ beforeAll(() => {
     );
   }
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function fileOf(set: SetName, format: FileFormatName | "gpkg"): string {
   return files.get(set)?.(format) ?? "";

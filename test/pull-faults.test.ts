@@ -1,20 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type PullOptions, pull } from "../src/pull/pull.js";
-import { openStore } from "../src/store/store.js";
+import { temporaryFolder } from "./setup/folders.js";
+import { contentHash } from "./setup/stored.js";
 import { type Fault, type Feature, startUpstream, type Upstream } from "./setup/upstream.js";
 
 const COUNT = 120;
-let folder: string;
 let upstream: Upstream;
 let database: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "pull-faults-"));
-  database = join(folder, "places.sqlite");
+  database = join(temporaryFolder(), "places.sqlite");
   upstream = await startUpstream({ count: COUNT + 1 });
   upstream.places.pop(); // 120 places, none of them a round number of a page
   await pullNow({});
@@ -25,10 +23,7 @@ afterEach(() => {
   upstream.edit = () => {};
   rmSync(`${database}-pull`, { force: true });
 });
-afterAll(async () => {
-  await upstream.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => upstream.close());
 
 function pullNow(options: Partial<PullOptions>) {
   return pull({
@@ -40,15 +35,6 @@ function pullNow(options: Partial<PullOptions>) {
     ...options,
     limits: { pause: 1, attempts: 3, stall: 150, request: 1000, ...options.limits },
   });
-}
-
-function contentHash(): string {
-  const store = openStore(database);
-  try {
-    return store.contentHash();
-  } finally {
-    store.close();
-  }
 }
 
 const answer =
@@ -148,13 +134,13 @@ describe("a service that fails for good", () => {
   test.each(lasting)(
     "%s: the message says what came from where, and the places stay",
     async (_name, fault, message) => {
-      const before = contentHash();
+      const before = contentHash(database);
       upstream.always = fault;
       const error = await pullNow({ limits: { bytes: 5_000_000 } }).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ name: "UserError", message: expect.stringMatching(message) });
       expect((error as Error).message).toMatch(/The places pulled before are kept/);
       if (!message.source.includes("usable")) expect((error as Error).message).toContain(upstream.address);
-      expect(contentHash()).toBe(before);
+      expect(contentHash(database)).toBe(before);
     },
   );
 
@@ -272,7 +258,7 @@ describe("bad records", () => {
 
   test("too many of them fail the pull, and the places stay", async () => {
     await pullNow({});
-    const before = contentHash();
+    const before = contentHash(database);
     upstream.edit = ({ geometry, properties }) => {
       if (/[05]$/.test(String(properties["url"]))) swap({ geometry });
     };
@@ -280,6 +266,6 @@ describe("bad records", () => {
       code: "refused",
       details: expect.arrayContaining([expect.stringMatching(/swapped/)]),
     });
-    expect(contentHash()).toBe(before);
+    expect(contentHash(database)).toBe(before);
   });
 });

@@ -1,19 +1,18 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { build } from "../src/build/build.js";
 import { pull } from "../src/pull/pull.js";
 import { type RunningServer, startServer } from "../src/serve/server.js";
-import { openStore } from "../src/store/store.js";
+import { digestsBelow, temporaryFolder } from "./setup/folders.js";
+import { stored } from "./setup/stored.js";
 import { startUpstream, type TruePlace, type Upstream } from "./setup/upstream.js";
 
-let folder: string;
+const folder = temporaryFolder();
 let upstream: Upstream;
 const servers: RunningServer[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "pull-mirror-"));
   upstream = await startUpstream({ count: 90 });
   upstream.edit = ({ properties }) => {
     properties["eau"] = "source à 5 mn";
@@ -22,7 +21,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const server of servers) await server.close();
   await upstream.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const database = (name: string): string => join(folder, `${name}.sqlite`);
@@ -46,34 +44,12 @@ async function serve(name: string): Promise<string> {
   return `${server.address}/api.php`;
 }
 
-/** Every file of a folder, by path. */
-function filesOf(name: string): Map<string, Buffer> {
-  const paths = readdirSync(site(name), { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  return new Map(
-    paths
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((path) => [path.slice(site(name).length), readFileSync(path)] as const),
-  );
-}
-
 function expectSameFiles(one: string, other: string): void {
-  const [files, others] = [filesOf(one), filesOf(other)];
-  expect([...others.keys()].sort()).toEqual([...files.keys()].sort());
-  expect(String(others.get("/manifest.json"))).toBe(String(files.get("/manifest.json")));
-  expect(
-    [...files].filter(([path, bytes]) => !others.get(path)?.equals(bytes)).map(([path]) => path),
-  ).toEqual([]);
+  expect(digestsBelow(site(other))).toEqual(digestsBelow(site(one)));
 }
 
 function placesOf(name: string): unknown[] {
-  const store = openStore(database(name));
-  try {
-    return [...store.places()];
-  } finally {
-    store.close();
-  }
+  return stored(database(name), (store) => [...store.places()]);
 }
 
 test("a chain of mirrors has the same bytes in every file, history and all", async () => {
@@ -91,7 +67,10 @@ test("a chain of mirrors has the same bytes in every file, history and all", asy
   expect(placesOf("first")).toEqual(placesOf("origin"));
   expectSameFiles("origin", "first");
   expectSameFiles("origin", "second");
-  const manifest = JSON.parse(String(filesOf("second").get("/manifest.json"))) as Record<string, unknown>;
+  const manifest = JSON.parse(readFileSync(join(site("second"), "manifest.json"), "utf8")) as Record<
+    string,
+    unknown
+  >;
   expect(manifest["source"]).toBe(upstream.address);
   expect(manifest["pulledAt"]).toBe(manifest["date"]);
   expect(manifest["pulled"]).toMatchObject({ read: 90 });

@@ -1,26 +1,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openStore } from "../src/store/store.js";
+import { temporaryFolder } from "./setup/folders.js";
+import { contentHash } from "./setup/stored.js";
 import { startUpstream, type Upstream } from "./setup/upstream.js";
 
-let folder: string;
 let database: string;
 let upstream: Upstream;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "pull-resume-"));
-  database = join(folder, "places.sqlite");
+  database = join(temporaryFolder(), "places.sqlite");
   upstream = await startUpstream({ count: 333, delay: 40 });
 });
-afterEach(async () => {
-  await upstream.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => upstream.close());
 
 function startPull(...more: string[]): ChildProcess {
   const args = [
@@ -56,15 +51,6 @@ const until = async (happened: () => boolean): Promise<void> => {
   }
 };
 
-function contentHash(): string {
-  const store = openStore(database);
-  try {
-    return store.contentHash();
-  } finally {
-    store.close();
-  }
-}
-
 test("a killed pull goes on behind its last page, and ends as if it had not been killed", async () => {
   const first = startPull();
   const end = ended(first);
@@ -78,10 +64,10 @@ test("a killed pull goes on behind its last page, and ends as if it had not been
   // The page in flight is asked for again, the ones before it are not; everything is, for the second look.
   for (const request of asked.slice(1, -2)) expect(upstream.requests).not.toContain(request);
   expect(existsSync(`${database}-pull`)).toBe(false);
-  const resumed = contentHash();
+  const resumed = contentHash(database);
   rmSync(database);
   expect((await ended(startPull())).code).toBe(0);
-  expect(contentHash()).toBe(resumed);
+  expect(contentHash(database)).toBe(resumed);
 });
 
 test("pages of another source or other options are not taken over", async () => {
@@ -119,7 +105,7 @@ test("of two pulls at once the second says so and stops", async () => {
 
 test("kill -9 at any moment leaves the old places or the new ones, whole", async () => {
   expect((await ended(startPull())).code).toBe(0);
-  const hashes = new Set([contentHash()]);
+  const hashes = new Set([contentHash(database)]);
   const all = upstream.places;
   upstream.places = all.map((place) => ({ ...place, name: `${place.name} bis` }));
   let killed = 0;
@@ -133,9 +119,9 @@ test("kill -9 at any moment leaves the old places or the new ones, whole", async
     expect(sqlite.pragma("integrity_check", { simple: true })).toBe("ok");
     expect(sqlite.prepare("SELECT count(*) FROM place").pluck().get()).toBe(333);
     sqlite.close();
-    hashes.add(contentHash());
+    hashes.add(contentHash(database));
   }
   expect((await ended(startPull("--force"))).code).toBe(0);
-  hashes.add(contentHash());
+  hashes.add(contentHash(database));
   expect(hashes.size).toBe(2);
 });

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Place } from "../src/place.js";
 import { type PullOptions, pull } from "../src/pull/pull.js";
-import { openStore } from "../src/store/store.js";
+import { temporaryFolder } from "./setup/folders.js";
+import { stored } from "./setup/stored.js";
 import {
   type Feature,
   REGIONS,
@@ -14,16 +13,13 @@ import {
   type UpstreamOptions,
 } from "./setup/upstream.js";
 
-let folder: string;
+let database: string;
 let upstream: Upstream | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pull-service-"));
+  database = join(temporaryFolder(), "places.sqlite");
 });
-afterEach(async () => {
-  await upstream?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => upstream?.close());
 
 async function start(options?: UpstreamOptions): Promise<Upstream> {
   upstream = await startUpstream(options);
@@ -33,7 +29,7 @@ async function start(options?: UpstreamOptions): Promise<Upstream> {
 function pullFrom(service: Upstream, options: Partial<PullOptions> = {}) {
   return pull({
     from: service.address,
-    database: join(folder, "places.sqlite"),
+    database,
     force: false,
     about: {},
     onProgress: () => {},
@@ -42,17 +38,8 @@ function pullFrom(service: Upstream, options: Partial<PullOptions> = {}) {
   });
 }
 
-function stored<Result>(read: (store: ReturnType<typeof openStore>) => Result): Result {
-  const store = openStore(join(folder, "places.sqlite"));
-  try {
-    return read(store);
-  } finally {
-    store.close();
-  }
-}
-
 const places = (): Map<number, Place> =>
-  stored((store) => new Map([...store.places()].map((place) => [place.id, place])));
+  stored(database, (store) => new Map([...store.places()].map((place) => [place.id, place])));
 
 /** The comment that a person typed, from how the service keeps it. */
 function decoded({ comment }: TruePlace): string {
@@ -122,7 +109,7 @@ describe("a pull from the known service", () => {
     const service = await start({ count: 30 });
     await pullFrom(service);
     const [truth] = service.places as [TruePlace];
-    const raw = stored((store) => store.upstream(truth.id)) as Feature;
+    const raw = stored(database, (store) => store.upstream(truth.id)) as Feature;
     expect(Object.keys(raw.properties)).toEqual(
       "name url descriptif commentaire photo region altitude cap_ete cap_hiver type_hebergement".split(" "),
     );
@@ -229,12 +216,14 @@ describe("a second pull", () => {
   test("of an unchanged service costs 304s only and leaves the database as it is", async () => {
     const service = await start({ count: 200, sendsValidators: true });
     await pullFrom(service);
-    const before = stored((store) => [store.contentHash(), store.provenance(), store.steps()]);
+    const before = stored(database, (store) => [store.contentHash(), store.provenance(), store.steps()]);
     service.statuses.length = 0;
     const report = await pullFrom(service);
     expect(report.unchanged).toBe(true);
     expect(new Set(service.statuses)).toEqual(new Set([304]));
-    expect(stored((store) => [store.contentHash(), store.provenance(), store.steps()])).toEqual(before);
+    expect(stored(database, (store) => [store.contentHash(), store.provenance(), store.steps()])).toEqual(
+      before,
+    );
   });
 
   test("asks without conditions after other options or with force", async () => {
@@ -249,11 +238,11 @@ describe("a second pull", () => {
   test("of the same places keeps the date of the data, so that a release stays the same", async () => {
     const service = await start({ count: 30 });
     await pullFrom(service);
-    const before = stored((store) => store.provenance());
+    const before = stored(database, (store) => store.provenance());
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const report = await pullFrom(service);
     expect(report.difference).toMatchObject({ added: 0, changed: 0, removed: 0 });
-    expect(stored((store) => store.provenance())).toEqual(before);
+    expect(stored(database, (store) => store.provenance())).toEqual(before);
   });
 
   test("tells what was added, changed and removed, and remembers it", async () => {
@@ -276,7 +265,7 @@ describe("a second pull", () => {
         { id: 11, name: expect.any(String), what: "removed" },
       ],
     });
-    const history = stored((store) => new Map([...store.history()].map((one) => [one.id, one])));
+    const history = stored(database, (store) => new Map([...store.history()].map((one) => [one.id, one])));
     expect(history.size).toBe(101);
     expect(history.get(1)).toEqual({
       id: 1,
@@ -288,7 +277,7 @@ describe("a second pull", () => {
     expect(history.get(11)).toMatchObject({ firstSeen: first.provenance.date, removed: provenance.date });
     expect(history.get(12)?.changed).toContain("altitude");
     expect(history.get(101)).toMatchObject({ firstSeen: provenance.date });
-    expect(stored((store) => store.lastPull().report)).toMatchObject({
+    expect(stored(database, (store) => store.lastPull().report)).toMatchObject({
       places: 100,
       difference: { added: 1 },
     });

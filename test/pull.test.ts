@@ -5,7 +5,8 @@ import type { ErrorCode } from "../src/errors.js";
 import { bundledPlaces } from "../src/program.js";
 import { type PullOptions, type PullReport, pull } from "../src/pull/pull.js";
 import { openStore } from "../src/store/store.js";
-import { temporaryFolder } from "./setup/folder.js";
+import { temporaryFolder } from "./setup/folders.js";
+import { stored } from "./setup/stored.js";
 
 /** A raw record in our own layout. */
 function raw(id: number, change: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
@@ -31,12 +32,12 @@ function workplace() {
     writeFileSync(from, JSON.stringify(records));
     return pull({ from, database, force: false, about: {}, onProgress: () => {}, ...options });
   };
-  const state = () => {
-    const store = openStore(database);
-    const result = { hash: store.contentHash(), count: store.count(), about: store.provenance() };
-    store.close();
-    return result;
-  };
+  const state = () =>
+    stored(database, (store) => ({
+      hash: store.contentHash(),
+      count: store.count(),
+      about: store.provenance(),
+    }));
   return { folder, database, pullRecords, state };
 }
 

@@ -9,7 +9,7 @@ import type { Filter } from "../src/query.js";
 import { createRanks } from "../src/release/rankfile.js";
 import { openRanks, type Ranks } from "../src/release/ranks.js";
 import { categoryNumbers } from "../src/taxonomy.js";
-import { temporaryFolder } from "./setup/folder.js";
+import { temporaryFolder } from "./setup/folders.js";
 import { anyLat, anyLon, makePlace } from "./setup/places.js";
 
 const regions = ["Andorre", "Aragon", "Occitanie"];

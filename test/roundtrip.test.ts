@@ -6,7 +6,7 @@ import { createPlaceParser } from "../src/parse.js";
 import type { Json, Place } from "../src/place.js";
 import { file } from "../src/sources/file.js";
 import { documentOf } from "./setup/documents.js";
-import { temporaryFolder } from "./setup/folder.js";
+import { temporaryFolder } from "./setup/folders.js";
 import { anyRecord, anyText, hostilePlaces, makeAbout, placeOf, withSameExtraKeys } from "./setup/places.js";
 
 /** The places of a document, read as `pull` reads a file. */

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { UserError } from "../src/errors.js";
 import { hilbertKey, type Place, type Provenance } from "../src/place.js";
 import { openStore, type Store } from "../src/store/store.js";
-import { temporaryFolder } from "./setup/folder.js";
+import { temporaryFolder } from "./setup/folders.js";
 import { anyLat, anyLon, hostilePlaces, makePlace, withSameExtraKeys } from "./setup/places.js";
 
 const provenance: Provenance = {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { symbolPng } from "../src/bytes/png.js";
 import { symbolStrokes, symbolSvg } from "../src/symbols.js";
 import { categoryNumbers } from "../src/taxonomy.js";
-import { temporaryFolder } from "./setup/folder.js";
+import { temporaryFolder } from "./setup/folders.js";
 import { hasProgram, run } from "./setup/system.js";
 
 const all = [...categoryNumbers, null];

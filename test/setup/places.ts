@@ -1,9 +1,12 @@
 /** Made-up places for tests: whole ones with sensible defaults, hostile texts, and random records for fast-check. */
 
+import { readFileSync } from "node:fs";
+import { parse as parseCsv } from "csv-parse/sync";
 import fc from "fast-check";
 import type { About } from "../../src/formats/format.js";
 import { createPlaceParser, NO_PHOTO } from "../../src/parse.js";
 import { type Place, unitsToDegrees } from "../../src/place.js";
+import { bundledPlaces } from "../../src/program.js";
 import type { Repair } from "../../src/repairs.js";
 import { categories, categoryNumbers } from "../../src/taxonomy.js";
 
@@ -187,4 +190,10 @@ export function withSameExtraKeys(places: readonly Place[]): { places: Place[]; 
       return { ...place, extra: extraKeys.map((key) => [key, values.get(key) ?? null] as const) };
     }),
   };
+}
+
+/** The bundled sample. */
+export function samplePlaces(): Place[] {
+  const rows: unknown[] = parseCsv(readFileSync(bundledPlaces), { columns: true });
+  return rows.map((row) => placeOf(row));
 }
