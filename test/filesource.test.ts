@@ -37,6 +37,12 @@ const rows = [
 ];
 const csvText = `id,name,longitude,latitude\n1,Orri,1.5,42.5\n2,"L'Été, ""haut""",-0.5,43\n`;
 
+const geojson = documentOf("geojson", [makePlace()], makeAbout());
+
+/** A collection as QGIS writes it unless it is told to keep to RFC 7946. */
+const inSystem = (name: unknown): string =>
+  geojson.replace("{", `{"crs":{"type":"name","properties":{"name":${JSON.stringify(name)}}},`);
+
 describe("a file that is read", () => {
   test.each([
     ["CSV", csvText, rows],
@@ -76,6 +82,17 @@ describe("a file that is read", () => {
     expect(records).toEqual([expect.objectContaining({ name: "=1+1", commentaire: "'-x", "=key": "@y" })]);
   });
 
+  test.each([
+    "urn:ogc:def:crs:OGC:1.3:CRS84",
+    "urn:ogc:def:crs:OGC::CRS84",
+    "EPSG:4326",
+    "urn:ogc:def:crs:EPSG::4326",
+    "http://www.opengis.net/def/crs/EPSG/0/4258",
+  ])("GeoJSON whose positions are said to be in %s", async (system) => {
+    const { records } = await readFile(write("places.geojson", inSystem(system)));
+    expect(records).toEqual(JSON.parse(geojson).features);
+  });
+
   test("another CSV, as it stands", async () => {
     const { records } = await readFile(write("places.csv", "id,name,longitude,latitude\n1,'=x,1,42\n"));
     expect(records).toEqual([{ id: "1", name: "'=x", longitude: "1", latitude: "42" }]);
@@ -98,7 +115,6 @@ describe("a file that is read", () => {
 });
 
 describe("a file that is refused", () => {
-  const geojson = documentOf("geojson", [makePlace()], makeAbout());
   test.each<[string, string | Buffer, RegExp]>([
     ["is empty", "", /is empty/],
     ["is blank", " \n\ufeff\n", /is empty/],
@@ -119,6 +135,29 @@ describe("a file that is refused", () => {
       "is CSV with semicolons",
       "id;name;longitude;latitude\n1;Orri;1,5;42,5\n".replaceAll(",", "."),
       /header must name/,
+    ],
+    [
+      "is CSV with two columns for one coordinate",
+      "id,name,longitude,latitude,longitude\n1,Orri,1,42,9\n",
+      /more than one column called "longitude"/,
+    ],
+    ["is CSV of something else without a row", "a,b\n", /header must name/],
+    ...["urn:ogc:def:crs:EPSG::4230", "EPSG:25830", "urn:ogc:def:crs:OGC:1.3:CRS27", 4326].map(
+      (system): [string, string, RegExp] => [
+        `has its positions in ${system}`,
+        inSystem(system),
+        /not in WGS84: they would be read as other places/,
+      ],
+    ),
+    [
+      "has its positions in a system that a link tells",
+      geojson.replace("{", '{"crs":{"type":"link"},'),
+      /"link"/,
+    ],
+    [
+      "has its system behind its places",
+      geojson.replace(/\]\}\n$/, '],"crs":{"properties":{"name":"EPSG:4230"}}}'),
+      /4230/,
     ],
     ["is CSV with an open quote", `${csvText}3,"open,1,42\n`, /read to its end/],
     ["is CSV with a short row", `${csvText}3,x\n`, /read to its end/],

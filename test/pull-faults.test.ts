@@ -127,6 +127,16 @@ const lasting: readonly (readonly [string, Fault, RegExp])[] = [
   ["text that is not UTF-8", latin1, /not UTF-8/],
   ["a gzip bomb", bomb, /longer than 5000000 bytes once decoded/],
   ["a brotli bomb", brotliBomb, /longer than 5000000 bytes once decoded/],
+  [
+    "positions that are not in WGS84",
+    answer(200, {}, '{"type":"FeatureCollection","crs":{"properties":{"name":"EPSG:4230"}},"features":[]}'),
+    /positions in "EPSG:4230", not in WGS84/,
+  ],
+  [
+    "a page that lacks what the service says it has",
+    answer(200, { "OGC-NumberMatched": "120" }, '{"type":"FeatureCollection","features":[]}'),
+    /says that it has 120 places, and sends none behind the first 0/,
+  ],
   ["an empty collection", answer(200, {}, '{"type":"FeatureCollection","features":[]}'), /no usable place/],
 ];
 
@@ -177,7 +187,7 @@ describe("a service that fails for good", () => {
 });
 
 describe("a service that recovers", () => {
-  test.each(lasting.filter(([name]) => !/404|redirect|bomb|hour|collection/.test(name)))(
+  test.each(lasting.filter(([name]) => !/404|redirect|bomb|hour|collection|WGS84/.test(name)))(
     "%s, then the right answer: nothing is missing",
     async (_name, fault) => {
       const retries: string[] = [];

@@ -206,6 +206,24 @@ describe("a pull from the known service", () => {
     expect(lacking?.ids.length).toBe(name.startsWith("the same") ? 150 : undefined);
   });
 
+  test("asks again where a page is missing that the service says it has, and takes no count that is none", async () => {
+    const service = await start({ count: 250, cap: 100, knowsPages: true });
+    let lost = 0;
+    service.always = (request, response) => {
+      const { searchParams } = new URL(request.url ?? "", service.address);
+      const isWhole = !searchParams.has("region") && !searchParams.has("type_lieu");
+      response.setHeader("OGC-NumberMatched", isWhole ? "250" : "");
+      if (!isWhole || searchParams.get("offset") !== "200" || lost++ > 0) return true;
+      response.end('{"type":"FeatureCollection","features":[]}');
+      return undefined;
+    };
+    const report = await pullFrom(service, { regions: ["Aragon"] });
+    expect(report.places).toBe(250);
+    expect(report.warnings.map(({ text }) => text)).not.toContainEqual(
+      expect.stringContaining("everything was"),
+    );
+  });
+
   test.each(["gzip", "br"] as const)("reads %s", async (coding) => {
     const service = await start({ count: 30, coding });
     expect((await pullFrom(service)).places).toBe(30);

@@ -3,7 +3,8 @@
 import { UserError } from "../errors.js";
 import { recordIdentity } from "../record.js";
 import type { Client } from "./client.js";
-import type { Answer } from "./http.js";
+import { refuseOtherDatum } from "./datum.js";
+import { type Answer, BadAnswer } from "./http.js";
 import { readCollection, recordsOf } from "./page.js";
 import type { Page, Pages, Scope } from "./pages.js";
 import type { PullContext, Validators } from "./source.js";
@@ -167,15 +168,23 @@ function readPage(
 ): { readonly page: Page; readonly body: Buffer } | null {
   if (body === null) return null;
   const { features, members } = readCollection(body);
+  refuseOtherDatum(members["crs"], url);
   const count = features.length;
-  const matched = Number(headers.get("ogc-numbermatched") ?? Number.NaN);
+  const matched = parseCount(headers.get("ogc-numbermatched"));
+  if (count === 0 && matched !== null && matched > offset)
+    throw new BadAnswer(`it says that it has ${matched} places, and sends none behind the first ${offset}`);
   // A round count may be the service's own cap: one more request tells.
   const looksCut = count >= limits.page || (count > 0 && count % 100 === 0);
-  const says = matched >= 0 ? offset + count < matched : /\brel="?next\b/.test(headers.get("link") ?? "");
+  const says = matched === null ? /\brel="?next\b/.test(headers.get("link") ?? "") : offset + count < matched;
   const generation = typeof members["generation"] === "string" ? members["generation"] : null;
-  const isTold = matched >= 0 || generation !== null;
+  const isTold = matched !== null || generation !== null;
   const page = { ...scope, offset, url, validators, count, more: says || (looksCut && !isTold), generation };
   return { page, body };
+}
+
+/** A header that counts; null for anything but digits, which tells nothing. */
+function parseCount(value: string | null): number | null {
+  return value !== null && /^\d{1,9}$/.test(value) ? Number(value) : null;
 }
 
 /** Pages of a release of this program must be of one generation. */

@@ -9,6 +9,7 @@ import { parser as jsonParser, type Token } from "stream-json/parser.js";
 import { UserError } from "../errors.js";
 import { unguardCell } from "../formats/csv.js";
 import type { Provenance } from "../place.js";
+import { refuseOtherDatum } from "./datum.js";
 import { isoSeconds, pickProvenance } from "./provenance.js";
 import type { Source, SourceItem } from "./source.js";
 
@@ -90,23 +91,31 @@ async function* prepend(head: string, rest: AsyncGenerator<string>): AsyncGenera
 }
 
 async function* readCsv(text: AsyncIterable<string>, name: string): AsyncGenerator<FileItem> {
+  let isOurs = false;
+  const columns = (header: string[]): string[] => {
+    refuseHeader(header, name);
+    isOurs = header.includes("type_hebergement");
+    return header;
+  };
   const parser = Readable.from(text).compose(
-    csvParser({ columns: true, bom: true, skip_empty_lines: true, trim: false }),
+    csvParser({ columns, bom: true, skip_empty_lines: true, trim: false }),
   );
-  let isOurs: boolean | undefined;
-  for await (const row of parser as AsyncIterable<Record<string, string>>) {
-    if (isOurs === undefined) {
-      const columns = Object.keys(row);
-      if (!["name", "longitude", "latitude"].every((column) => columns.includes(column))) {
-        throw new UserError(
-          "source",
-          `${name} is no CSV of places: its header must name at least id, name, longitude and latitude; it names ${columns.slice(0, 12).join(", ").slice(0, 200)}.`,
-        );
-      }
-      isOurs = columns.includes("type_hebergement");
-    }
+  for await (const row of parser as AsyncIterable<Record<string, string>>)
     yield { record: isOurs ? unguardRow(row) : row };
-  }
+}
+
+function refuseHeader(header: readonly string[], name: string): void {
+  if (!["name", "longitude", "latitude"].every((column) => header.includes(column)))
+    throw new UserError(
+      "source",
+      `${name} is no CSV of places: its header must name at least id, name, longitude and latitude; it names ${header.slice(0, 12).join(", ").slice(0, 200)}.`,
+    );
+  const repeated = header.find((column, index) => column !== "" && header.indexOf(column) !== index);
+  if (repeated !== undefined)
+    throw new UserError(
+      "source",
+      `${name} has more than one column called ${JSON.stringify(repeated.slice(0, 100))}: which of them counts is not guessed.`,
+    );
 }
 
 /** Our own CSV guards cells against formulas; the guard is taken off again. */
@@ -144,6 +153,7 @@ async function* readJson(text: AsyncIterable<string>, name: string): AsyncGenera
       if (!value.done) continue;
       if (where === "list") yield { record: value.current };
       else members.set(key ?? "", value.current);
+      if (key === "crs") refuseOtherDatum(members.get(key), name);
       value = null;
     }
   }
