@@ -16,7 +16,7 @@ import { readManifest, verifyRelease } from "../src/release/manifest.js";
 import { runCli } from "./setup/cli.js";
 import { contentsBelow, digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
 import { madePlaces, oddRegions, shuffled } from "./setup/madeplaces.js";
-import { type BuiltRelease, buildRelease, pullRecords, rebuild, writeSource } from "./setup/release.js";
+import { type BuiltRelease, buildRelease, lean, pullRecords, rebuild, writeSource } from "./setup/release.js";
 
 const places = madePlaces(300);
 let release: BuiltRelease;
@@ -33,13 +33,27 @@ function copyOf(site: string): string {
 }
 
 describe("a build over a release", () => {
+  it("drops what the old release had for its host", async () => {
+    const { database, site } = await buildRelease(places.slice(0, 20), {
+      ...lean,
+      host: "cloudflare",
+      api: "https://gone.example/api.php",
+    });
+    const ofHost = () => filesBelow(site).filter((path) => /^(_|404|deploy|\.)/.test(path));
+    expect(ofHost()).toEqual(["404.html", "_headers", "_redirects"]);
+    await rebuild(database, site, { ...lean, host: "nginx" });
+    expect(ofHost()).toEqual(["deploy/nginx.conf"]);
+    await rebuild(database, site, lean);
+    expect(ofHost()).toEqual([]);
+  });
+
   it("keeps what the operator put into the folder, and drops what the old release had", async () => {
-    const { database, site } = await buildRelease(places.slice(0, 20));
+    const { database, site } = await buildRelease(places.slice(0, 20), lean);
     mkdirSync(join(site, ".well-known"));
     writeFileSync(join(site, ".well-known", "security.txt"), "Contact: mailto:nobody@example.org\n");
     writeFileSync(join(site, "robots.txt"), "User-agent: *\n");
     await pullRecords(database, [{ ...places[0], region: "Elsewhere" }]);
-    await rebuild(database, site);
+    await rebuild(database, site, lean);
     expect(readFileSync(join(site, ".well-known", "security.txt"), "utf8")).toContain("nobody");
     expect(readFileSync(join(site, "robots.txt"), "utf8")).toBe("User-agent: *\n");
     expect(readdirSync(join(site, "exports")).sort()).toEqual(["all", "elsewhere"]);
@@ -47,9 +61,9 @@ describe("a build over a release", () => {
   });
 
   it("replaces one whose manifest is damaged", async () => {
-    const { database, site } = await buildRelease(places.slice(0, 20));
+    const { database, site } = await buildRelease(places.slice(0, 20), lean);
     writeFileSync(join(site, "manifest.json"), "{");
-    await rebuild(database, site);
+    await rebuild(database, site, lean);
     expect((await verifyRelease(site)).faults).toEqual([]);
   });
 });

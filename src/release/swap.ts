@@ -114,7 +114,9 @@ function keepOtherFiles(from: string, to: string): void {
 /** Paths of a release's own files; null where there is no release, or none that can be read: then nothing is known of the others. */
 function ownFiles(site: string): Set<string> | null {
   try {
-    return new Set([...formsOf(readManifest(site).manifest)].map(({ path }) => path));
+    const { manifest } = readManifest(site);
+    // What only its host reads is its own, too: a _redirects that outlives its release sends requests to a server of long ago.
+    return new Set([...formsOf(manifest), ...manifest.files].map(({ path }) => path));
   } catch (error) {
     if (error instanceof UserError && error.code === "damaged") return null;
     throw error;

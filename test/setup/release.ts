@@ -22,6 +22,9 @@ export const about = {
   date: "2026-01-02T03:04:05Z",
 } as const;
 
+/** A build without what takes most of its time, for tests that look at neither: brotli forms and tiles. */
+export const lean = { brotli: false, map: { maxZoom: null } } as const satisfies Partial<BuildOptions>;
+
 /** Writes records as a JSON file that `pull --from` takes; gives its path. */
 export function writeSource(folder: string, records: readonly unknown[], name = "places.json"): string {
   const path = join(folder, name);
