@@ -13,16 +13,19 @@ import { makeAbout, makePlace } from "./setup/places.js";
 interface Read {
   readonly records: unknown[];
   readonly about: Partial<Provenance>;
+  readonly warnings: readonly string[];
 }
 
 async function readFile(path: string): Promise<Read> {
   const records: unknown[] = [];
+  const warnings: string[] = [];
   let about: Partial<Provenance> = {};
   for await (const item of file.pull(path)) {
     if ("about" in item) about = { ...about, ...item.about };
-    else records.push(item.record);
+    else if ("record" in item) records.push(item.record);
+    else warnings.push(item.warning.text);
   }
-  return { records, about };
+  return { records, about, warnings };
 }
 
 function write(name: string, content: string | Buffer): string {
@@ -218,6 +221,20 @@ describe("what a file says of itself", () => {
       message: expect.stringContaining("about"),
     });
   });
+
+  test.each(["20 Nov 2026", "2026", "2026-02-30", 1763683200, "2026-11-20T25:00:00Z"])(
+    "has no date where it has %j: that of a companion is refused, that of a collection passed over and said",
+    async (date) => {
+      const path = write("huts.csv", csvText);
+      writeFileSync(path.replace(".csv", ".about.json"), JSON.stringify({ date }));
+      await expect(readFile(path)).rejects.toMatchObject({ message: expect.stringMatching(/ISO 8601/) });
+      const collection = write("huts.geojson", JSON.stringify({ timeStamp: date, features: [] }));
+      utimesSync(collection, new Date(), new Date("2021-05-06T07:08:09Z"));
+      const { about, warnings } = await readFile(collection);
+      expect(about).toEqual({ date: "2021-05-06T07:08:09Z" });
+      expect(warnings).toEqual([expect.stringMatching(/ISO 8601/)]);
+    },
+  );
 
   test("is not taken from a folder whose name has a dot", async () => {
     const folder = join(temporaryFolder(), "v1.2");

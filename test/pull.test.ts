@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../src/errors.js";
 import { bundledPlaces } from "../src/program.js";
 import { type PullOptions, type PullReport, pull } from "../src/pull/pull.js";
 import { openStore } from "../src/store/store.js";
+import { runCli } from "./setup/cli.js";
 import { temporaryFolder } from "./setup/folders.js";
 import { stored } from "./setup/stored.js";
 
@@ -98,14 +99,51 @@ describe("a pull", () => {
     });
   });
 
-  test("refuses a date that is none, and leaves the old places", async () => {
+  test.each(["yesterday", "20 Nov 2026", "2026-02-30", "+012026-01-01T00:00:00Z"])(
+    "refuses the date %s, and leaves the old places",
+    async (date) => {
+      const { pullRecords, state } = workplace();
+      await pullRecords(rawMany(3));
+      const before = state();
+      await expect(pullRecords(rawMany(4), { about: { date } })).rejects.toMatchObject({ code: "usage" });
+      expect(state()).toEqual(before);
+    },
+  );
+
+  test.each([
+    ["2026-02-03", "2026-02-03T00:00:00Z"],
+    ["2026-02-03T00:30", "2026-02-03T00:30:00Z"],
+    ["2026-02-03 00:30:15", "2026-02-03T00:30:15Z"],
+    ["2026-02-03T00:30:15.9+01:00", "2026-02-02T23:30:15Z"],
+  ])("reads the date %s as %s, in whatever time zone the machine is", async (date, moment) => {
+    const { database, pullRecords, state } = workplace();
+    await pullRecords(rawMany(3), { about: { date: "2020-01-01" } });
+    const from = join(dirname(database), "in.json");
+    for (const TZ of ["Europe/Paris", "America/Lima"]) {
+      const { code } = await runCli(["pull", "--from", from, "--database", database, "--date", date], {
+        env: { TZ },
+      });
+      expect(code).toBe(0);
+      expect(state().about.date).toBe(moment);
+    }
+  });
+
+  test("takes a blank for nothing said: who reads the files learns that no licence is known", async () => {
     const { pullRecords, state } = workplace();
-    await pullRecords(rawMany(3));
-    const before = state();
-    await expect(pullRecords(rawMany(4), { about: { date: "yesterday" } })).rejects.toMatchObject({
-      code: "usage",
+    const collection = {
+      title: " ",
+      attribution: "",
+      license: "\u0000",
+      timeStamp: "2020-01-01",
+      features: [],
+    };
+    await pullRecords(collection, { force: true, about: { title: "" } });
+    expect(state().about).toEqual({
+      title: "Mountain shelters",
+      attribution: "Unknown source.",
+      license: expect.stringMatching(/^No licence is known/),
+      date: "2020-01-01T00:00:00Z",
     });
-    expect(state()).toEqual(before);
   });
 });
 

@@ -16,7 +16,7 @@ async function readBack(folder: string, name: string, text: string): Promise<Pla
   const parse = createPlaceParser();
   const places: Place[] = [];
   for await (const item of file.pull(path)) {
-    if ("about" in item) continue;
+    if (!("record" in item)) continue;
     const parsed = parse(item.record);
     if ("refused" in parsed) throw new Error(`refused, ${parsed.refused}: ${parsed.record}`);
     places.push(parsed.place);

@@ -3,6 +3,7 @@
 import { UserError } from "../errors.js";
 import type { Provenance } from "../place.js";
 import { isAddress } from "../sources/index.js";
+import { parseDate } from "../sources/provenance.js";
 import type { Origin } from "../sources/source.js";
 import { cleanLabel } from "../text.js";
 
@@ -17,17 +18,20 @@ const DEFAULT_PROVENANCE: Omit<Provenance, "date"> = {
  * UserError `usage` for a date that is none.
  */
 export function settleProvenance(from: string, said: Partial<Provenance>, clock: string | null): Provenance {
-  const { date = clock, ...words } = { ...DEFAULT_PROVENANCE, ...defaultAttribution(from), ...said };
-  if (date === null || Number.isNaN(Date.parse(date)))
+  const { title, attribution, license } = said;
+  const fallback = { ...DEFAULT_PROVENANCE, ...defaultAttribution(from) };
+  const date = parseDate(said.date ?? clock);
+  if (date === null)
     throw new UserError(
       "usage",
-      `The data's date must be ISO 8601, such as 2026-11-20T00:00:00Z; got ${JSON.stringify(date)}.`,
+      `The data's date must be ISO 8601, such as 2026-11-20 or 2026-11-20T00:00:00Z; got ${JSON.stringify(said.date ?? clock)}.`,
     );
+  // Blank is not said: nobody is to read that there are no terms.
   return {
-    title: cleanLabel(words.title),
-    attribution: cleanLabel(words.attribution),
-    license: cleanLabel(words.license),
-    date: new Date(date).toISOString().replace(/\.\d+Z$/, "Z"),
+    title: cleanLabel(title ?? "") || fallback.title,
+    attribution: cleanLabel(attribution ?? "") || fallback.attribution,
+    license: cleanLabel(license ?? "") || fallback.license,
+    date,
   };
 }
 

@@ -10,11 +10,14 @@ import { UserError } from "../errors.js";
 import { unguardCell } from "../formats/csv.js";
 import type { Provenance } from "../place.js";
 import { refuseOtherDatum } from "./datum.js";
-import { isoSeconds, pickProvenance } from "./provenance.js";
+import { isoSeconds, pickProvenance, saidDate } from "./provenance.js";
 import type { Source, SourceItem } from "./source.js";
 
 /** Records, and what the file says of itself. */
-type FileItem = Extract<SourceItem, { readonly record: unknown } | { readonly about: unknown }>;
+type FileItem = Extract<
+  SourceItem,
+  { readonly record: unknown } | { readonly about: unknown } | { readonly warning: unknown }
+>;
 
 export const file = { pull } as const satisfies Source;
 
@@ -53,11 +56,21 @@ function fileDate(path: string): Date {
 function readSidecar(path: string): Partial<Provenance> {
   const sidecar = `${path.replace(/\.[^./\\]+$/, "")}.about.json`;
   if (!existsSync(sidecar)) return {};
+  let members: Record<string, unknown>;
   try {
-    return pickProvenance(JSON.parse(readFileSync(sidecar, "utf8")) as Record<string, unknown>);
+    members = JSON.parse(readFileSync(sidecar, "utf8")) as Record<string, unknown>;
   } catch (error) {
     throw new UserError("source", `${sidecar} is not valid JSON.`, [], { cause: error });
   }
+  const picked = pickProvenance(members);
+  // Else the file's own date would stand in for it, and old data would look new.
+  if (picked.date === undefined && saidDate(members) !== undefined)
+    throw new UserError("source", `${sidecar}: ${oddDate(members)}, such as 2026-11-20.`);
+  return picked;
+}
+
+function oddDate(members: Readonly<Record<string, unknown>>): string {
+  return `the date ${JSON.stringify(saidDate(members)).slice(0, 100)} is not ISO 8601`;
 }
 
 /** UTF-8 only: text of another encoding would come out as other names. A byte order mark is dropped. */
@@ -163,5 +176,9 @@ async function* readJson(text: AsyncIterable<string>, name: string): AsyncGenera
       `${name} holds neither a JSON array of places nor a GeoJSON FeatureCollection; it has the members ${[...members.keys()].slice(0, 10).join(", ")}.`,
     );
   }
-  yield { about: pickProvenance(Object.fromEntries(members)) };
+  const said = Object.fromEntries(members);
+  const about = pickProvenance(said);
+  yield { about };
+  if (about.date === undefined && saidDate(said) !== undefined)
+    yield { warning: { text: `${name}: ${oddDate(said)} and was passed over; --date sets it`, ids: [] } };
 }
