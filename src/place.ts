@@ -74,10 +74,10 @@ export function roundCoordinate(degrees: number): number {
   return unitsToDegrees(coordinateUnits(degrees));
 }
 
-/** A number as plain decimals, never with an exponent and never `-0`; `decimals` at most. */
+/** A number as plain decimals, never `-0`, `decimals` at most; with an exponent only from 1e21 on. */
 export function formatDecimal(value: number, decimals = COORDINATE_DECIMALS): string {
   const shortest = String(value);
-  const text = shortest.includes("e") ? value.toFixed(decimals).replace(/\.?0+$/, "") : shortest;
+  const text = shortest.includes("e-") ? value.toFixed(decimals).replace(/\.?0+$/, "") : shortest;
   return text === "-0" ? "0" : text;
 }
 

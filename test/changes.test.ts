@@ -8,6 +8,7 @@ import { writeChanges } from "../src/build/changes.js";
 import { geojson } from "../src/formats/geojson.js";
 import { pull } from "../src/pull/pull.js";
 import { temporaryFolder } from "./setup/folders.js";
+import { lean } from "./setup/release.js";
 import { stored } from "./setup/stored.js";
 
 const folder = temporaryFolder();
@@ -53,7 +54,7 @@ function createHistory() {
         about: { date },
         onProgress: () => {},
       });
-      if (isWhole) await build({ database: `${name}.sqlite`, site, onProgress: () => {} });
+      if (isWhole) await build({ ...lean, database: `${name}.sqlite`, site, onProgress: () => {} });
       return stored(`${name}.sqlite`, (store) => {
         if (!isWhole) writeChanges(site, store, (content, { date }) => `${content} ${date}`);
         const features = [...store.places()].map((place) => JSON.parse(geojson.place(place)) as Feature);

@@ -49,6 +49,8 @@ describe("a number as text", () => {
     [2135, "2135"],
     [100, "100"],
     [-0.5, "-0.5"],
+    [1e30, "1e+30"],
+    [1.5e300, "1.5e+300"],
   ])("%s is written %s", (value, text) => {
     expect(formatDecimal(value)).toBe(text);
   });

@@ -15,7 +15,8 @@ const servers: RunningServer[] = [];
 beforeAll(async () => {
   upstream = await startUpstream({ count: 90 });
   upstream.edit = ({ properties }) => {
-    properties["eau"] = "source à 5 mn";
+    const key = /[02468]$/.test(String(properties["url"])) ? "eau" : "bois";
+    properties[key] = "à 5 mn";
   };
 });
 afterAll(async () => {
@@ -35,7 +36,13 @@ async function pullAndBuild(name: string, from: string): Promise<void> {
     onProgress: () => {},
     limits: { pause: 1 },
   });
-  await build({ database: database(name), site: site(name), onProgress: () => {} });
+  await buildSite(name);
+}
+
+/** Brotli forms and deep tiles are of the same places: they would take most of the time and find no other fault. */
+async function buildSite(name: string): Promise<void> {
+  const options = { brotli: false, map: { maxZoom: 6 } };
+  await build({ ...options, database: database(name), site: site(name), onProgress: () => {} });
 }
 
 async function serve(name: string): Promise<string> {
@@ -89,6 +96,6 @@ test("a pull from an unchanged mirror costs one 304, and one from a new generati
   for (let waited = 0; generation() === before && waited < 100; waited++)
     await new Promise((resolve) => setTimeout(resolve, 100));
   expect((await pull(options)).difference).toMatchObject({ changed: 1, added: 0, removed: 0 });
-  await build({ database: database("first"), site: site("first"), onProgress: () => {} });
+  await buildSite("first");
   expectSameFiles("origin", "first");
 });

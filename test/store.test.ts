@@ -109,6 +109,50 @@ describe("the store", () => {
     store.close();
   });
 
+  test("hashes what its files show: a key of null as a missing one, but a key that nobody has apart", () => {
+    const { store } = newStore();
+    const hashOf = (...extras: Place["extra"][]): string => {
+      fill(
+        store,
+        extras.map((extra, index) => makePlace({ id: index + 1, extra })),
+      );
+      return store.contentHash();
+    };
+    const once = hashOf([["a", 1]], [["b", 2]]);
+    expect(
+      hashOf(
+        [
+          ["a", 1],
+          ["b", null],
+        ],
+        [
+          ["a", null],
+          ["b", 2],
+        ],
+      ),
+    ).toBe(once);
+    expect(
+      hashOf(
+        [["a", 1]],
+        [
+          ["b", 2],
+          ["c", null],
+        ],
+      ),
+    ).not.toBe(once);
+    store.close();
+  });
+
+  test("lists no key that only a dropped place had", () => {
+    const { store } = newStore();
+    const replacement = store.replace();
+    replacement.add(makePlace({ id: 1 }));
+    replacement.add(makePlace({ id: 1, extra: [["a", 1]] }));
+    replacement.commit(provenance);
+    expect(store.extraKeys()).toEqual([]);
+    store.close();
+  });
+
   test("lists the same passed-through keys for every place, null where a place has none", () => {
     const { store } = newStore();
     fill(store, [

@@ -62,8 +62,10 @@ export function startReplacement(database: Database.Database, path: string): Rep
   const extraKeys = new Set<string>();
   return {
     add: (place, raw) => {
-      for (const [key] of place.extra) extraKeys.add(key);
-      return insert.run(hilbertKey(place.lon, place.lat), ...rowOf(place), raw ?? null).changes === 1;
+      const isFirst =
+        insert.run(hilbertKey(place.lon, place.lat), ...rowOf(place), raw ?? null).changes === 1;
+      if (isFirst) for (const [key] of place.extra) extraKeys.add(key);
+      return isFirst;
     },
     groups: () => readGroups(database, "temp.incoming"),
     commit: (provenance, outcome = PLAIN) => {
@@ -99,7 +101,7 @@ function exchange(
   extraKeys: readonly string[],
 ) {
   const meta = new Map(database.prepare<[], [string, string]>("SELECT key, value FROM meta").raw().all());
-  const contentHash = hashIncoming(database);
+  const contentHash = hashIncoming(database, extraKeys);
   const provenance = outcome.dateIsClock
     ? settleDate(given, meta.get("provenance"), meta.get("contentHash") === contentHash)
     : given;
@@ -155,9 +157,10 @@ function setMeta(database: Database.Database, values: Readonly<Record<string, st
   for (const [key, value] of Object.entries(values)) set.run(key, value);
 }
 
-/** SHA-256 of the places that came in, in canonical order. */
-function hashIncoming(database: Database.Database): string {
+/** SHA-256 of the places that came in, in canonical order, and of the keys that each of them lists. */
+function hashIncoming(database: Database.Database, extraKeys: readonly string[]): string {
   const hash = createHash("sha256");
+  if (extraKeys.length > 0) hash.update(`${JSON.stringify(extraKeys)}\n`);
   for (const row of database
     .prepare<[], unknown[]>(`SELECT ${COLUMNS} FROM temp.incoming ORDER BY hilbert, id`)
     .raw()

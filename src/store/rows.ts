@@ -89,6 +89,9 @@ export function rowOf(place: Place): (string | number | null)[] {
     place.summerCapacity,
     place.winterText,
     place.winterCapacity,
-    JSON.stringify([...place.extra].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))),
+    // Null is what every place has under a key that it does not name: whether it names it is no difference.
+    JSON.stringify(
+      place.extra.filter(([, value]) => value !== null).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+    ),
   ];
 }
