@@ -66,6 +66,8 @@ function* compare(database: Database.Database): Generator<Change> {
     const place = placeOfValues(row.slice(0, listed.length));
     const isNew = row[listed.length] === null;
     const former = isNew ? null : formerValues(placeOfValues(row.slice(listed.length)), place);
+    // Rows of an older program may say the same in another way.
+    if (former !== null && Object.keys(former).length === 0) continue;
     yield { id: place.id, name: place.name, former, place };
   }
   const gone = database.prepare<[number], unknown[]>(
