@@ -146,8 +146,8 @@ test("the feed tells people what is new, with the dates of the data, and every f
   const feed = readFileSync(join(site, "changes/feed.atom"), "utf8");
   expect(feed.match(/<title>.*<\/title>/g)).toEqual([
     "<title>Mountain shelters</title>",
-    "<title>Changed: Hut &lt;3&gt;</title>",
     "<title>Removed: Hut 10</title>",
+    "<title>Changed: Hut &lt;3&gt;</title>",
     "<title>New: Hut 20</title>",
   ]);
   expect(feed).toContain("altitude_m: – → 1999");

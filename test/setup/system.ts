@@ -23,7 +23,7 @@ export function hasProgram(name: keyof typeof packages): boolean {
   return found || missing(`${name} (apt-get install ${packages[name]})`);
 }
 
-const SYSTEM_PYTHON = "/usr/bin/python3"; // the one that Debian's python3-gpxpy is installed for
+const SYSTEM_PYTHON = "/usr/bin/python3"; // the one that Debian's modules are installed for
 
 /** Whether Python can import a module that Debian brings. */
 export function hasPythonModule(name: string): boolean {
