@@ -26,6 +26,8 @@ export interface BuildOptions {
   readonly site: string;
   /** Whether to write `.br` beside `.gz`; default true. It takes most of the time of a large build. */
   readonly brotli?: boolean;
+  /** A release whose compressed forms are taken over where the content is the same; default: the one that is replaced. */
+  readonly former?: string;
   /** Default: tiles to zoom 12, relative addresses, no basemap. */
   readonly map?: Partial<MapOptions>;
   /** What the release is made ready for; `none` unless told. */
@@ -64,7 +66,7 @@ export interface BuildReport {
 interface Work {
   readonly store: Store;
   readonly folder: string;
-  readonly site: string;
+  readonly former: string;
   readonly facts: Facts;
   readonly map: MapOptions;
   readonly codings: readonly Coding[];
@@ -78,7 +80,7 @@ interface Work {
  * Throws UserError: `damaged`, `busy`, `system`; the old release stays then.
  */
 export async function build(options: BuildOptions): Promise<BuildReport> {
-  const { database, site, brotli = true, host = "none", api = null, onProgress } = options;
+  const { database, site, former = site, brotli = true, host = "none", api = null, onProgress } = options;
   const store = openStore(database);
   const map = { ...mapDefaults, ...options.map };
   const codings = codingNames.filter((coding) => coding !== "br" || brotli);
@@ -89,7 +91,7 @@ export async function build(options: BuildOptions): Promise<BuildReport> {
       const tiles = startTiles(task, (done) => onProgress("tiles", done, done));
       try {
         const report = await writeRelease(
-          { store, folder, site, facts, map, codings, host, api, onProgress },
+          { store, folder, former, facts, map, codings, host, api, onProgress },
           tiles,
         );
         onProgress("swap", 0, 1);
@@ -158,13 +160,13 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
 }
 
 async function compress(
-  { folder, site, codings, onProgress }: Work,
+  { folder, former, codings, onProgress }: Work,
   plain: readonly PlainFile[],
 ): Promise<ManifestFile[]> {
   const forms = await compressFiles(
     plain.map((file) => ({ ...file, path: join(folder, file.path) })),
     (done, of) => onProgress("compression", done, of),
-    { codings, reuse: reuseFrom(site) },
+    { codings, reuse: reuseFrom(former) },
   );
   return plain.map(({ wanted: _, ...file }, index) => ({ ...file, codings: forms[index] ?? {} }));
 }

@@ -78,7 +78,7 @@ async function bringByChanges(bringing: Bringing, fetcher: Fetcher): Promise<boo
   for (const job of jobs) await fetcher.plain(job);
   say.progress("rebuilding");
   const files = steps.map((step) => hand.get(hashOf(manifest, step)) ?? "");
-  if (!(await rebuildFromChanges(bringing, path, files))) return false;
+  if (!(await rebuildFromChanges({ ...bringing, site: run.site }, path, files))) return false;
   run.onLine(`Rebuilt from ${formatKilo(bytes)} of changes.`);
   return true;
 }
@@ -94,7 +94,7 @@ async function bringByWhole(bringing: Bringing, fetcher: Fetcher): Promise<void>
   if (whole !== undefined) await fetcher.plain(whole);
   if (!isWorthwhile(bringing, plan.bytes - bytes)) return;
   say.progress("rebuilding");
-  if (await rebuildFromWhole(bringing)) run.onLine(`Rebuilt from ${formatKilo(bytes)}: ${WHOLE}.`);
+  if (await rebuildFromWhole({ ...bringing, site: run.site })) run.onLine(`Rebuilt from ${formatKilo(bytes)}: ${WHOLE}.`);
 }
 
 /** Whether building here takes less time than fetching `bytes`, or their number matters. */

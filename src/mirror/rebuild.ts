@@ -18,6 +18,8 @@ import { WHOLE } from "./plan.js";
 const DELTA_BELOW = 64e6; // bytes of the whole export: applying changes holds it in memory
 
 export interface Rebuild {
+  /** The local release, if there is one: what did not change is not compressed again. */
+  readonly site: string;
   readonly manifest: Manifest;
   readonly cache: Cache;
   readonly hand: Map<string, string>;
@@ -104,7 +106,7 @@ async function buildFrom(rebuild: Rebuild, putPlaces: (target: string) => void):
 async function buildInto(
   scratch: string,
   from: string,
-  { manifest, cache, hand }: Rebuild,
+  { site: former, manifest, cache, hand }: Rebuild,
 ): Promise<boolean> {
   const database = join(scratch, "places.sqlite");
   const { title, attribution, license, date } = manifest;
@@ -118,6 +120,7 @@ async function buildInto(
   await build({
     database,
     site,
+    former,
     brotli: manifest.files.some(({ codings }) => codings.br !== undefined),
     ...(manifest.maxTileZoom !== undefined && { map: { maxZoom: manifest.maxTileZoom } }),
     onProgress: () => {},
