@@ -65,10 +65,10 @@ function lacking({ manifest, hand, cache }: Bringing): MirrorPlan {
 async function bringByChanges(bringing: Bringing, fetcher: Fetcher): Promise<boolean> {
   const { run, manifest, local, hand, say } = bringing;
   const older = local?.files.find(({ path }) => path === WHOLE);
-  const steps = local === null ? [] : stepsBetween(local, manifest);
+  const steps = local === null ? null : stepsBetween(local, manifest);
   const plan = lacking(bringing);
   const whole = plan.jobs.find(({ file }) => file.path === WHOLE);
-  if (older === undefined || whole === undefined || steps.length === 0) return false;
+  if (older === undefined || whole === undefined || steps === null) return false;
   const jobs = plan.jobs.filter(({ file }) => steps.includes(file.path));
   const bytes = sum(jobs);
   if (bytes >= whole.bytes || !isWorthwhile(bringing, plan.bytes - bytes)) return false;
@@ -94,7 +94,8 @@ async function bringByWhole(bringing: Bringing, fetcher: Fetcher): Promise<void>
   if (whole !== undefined) await fetcher.plain(whole);
   if (!isWorthwhile(bringing, plan.bytes - bytes)) return;
   say.progress("rebuilding");
-  if (await rebuildFromWhole({ ...bringing, site: run.site })) run.onLine(`Rebuilt from ${formatKilo(bytes)}: ${WHOLE}.`);
+  if (await rebuildFromWhole({ ...bringing, site: run.site }))
+    run.onLine(`Rebuilt from ${formatKilo(bytes)}: ${WHOLE}.`);
 }
 
 /** Whether building here takes less time than fetching `bytes`, or their number matters. */

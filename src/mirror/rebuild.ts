@@ -37,12 +37,15 @@ export async function rebuildFromWhole(rebuild: Rebuild): Promise<boolean> {
   return path !== undefined && buildFrom(rebuild, (target) => linkOrCopy(path, target));
 }
 
-/** Steps of `changes/` that lead from a local release to a new one; empty where none do. */
-export function stepsBetween(local: Manifest, manifest: Manifest): readonly string[] {
+/** Steps of `changes/` that lead from a local release to a new one: none where the places are the same; null where none lead. */
+export function stepsBetween(local: Manifest, manifest: Manifest): readonly string[] | null {
+  if (local.content === manifest.content) return [];
   const known = new Set(numberedSteps(local).map(({ path }) => path));
   const last = Math.max(0, ...numberedSteps(local).map(({ number }) => number));
   const steps = numberedSteps(manifest).filter(({ path }) => !known.has(path));
-  return steps.every(({ number }) => number > last) ? steps.map(({ path }) => path) : [];
+  return steps.length > 0 && steps.every(({ number }) => number > last)
+    ? steps.map(({ path }) => path)
+    : null;
 }
 
 function numberedSteps(manifest: Manifest): readonly { readonly number: number; readonly path: string }[] {
@@ -54,6 +57,7 @@ function numberedSteps(manifest: Manifest): readonly { readonly number: number; 
 
 interface Feature {
   readonly id: number;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
 interface Step {
@@ -78,8 +82,17 @@ export async function rebuildFromChanges(
     if (error instanceof SyntaxError || error instanceof TypeError) return false; // not the files that they seem to be
     throw error;
   }
-  const collection = JSON.stringify({ type: "FeatureCollection", features: [...features.values()] });
-  return buildFrom(rebuild, (target) => writeFileSync(target, collection));
+  // A key whose last value went away is null in the older export, and gone from the new one: both readings are tried.
+  for (const read of [(feature: Feature) => feature, withoutNulls]) {
+    const collection = { type: "FeatureCollection", features: [...features.values()].map(read) };
+    if (await buildFrom(rebuild, (target) => writeFileSync(target, JSON.stringify(collection)))) return true;
+  }
+  return false;
+}
+
+function withoutNulls(feature: Feature): Feature {
+  const properties = Object.entries(feature.properties).filter(([, value]) => value !== null);
+  return { ...feature, properties: Object.fromEntries(properties) };
 }
 
 function applyStep(features: Map<number, Feature>, { upserts, removed }: Step): void {
