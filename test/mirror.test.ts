@@ -8,6 +8,7 @@ import { buildSmall, changed, fewFiles, mirrorInto, rebuildSmall } from "./setup
 import { openProxy } from "./setup/proxy.js";
 import { pullRecords } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
+import { startPython } from "./setup/webservers.js";
 
 const places = fewFiles(60);
 const upstream = await buildSmall(places);
@@ -82,6 +83,20 @@ describe("a mirror", () => {
     expect(proxy.connections()).toBe(1);
     expect(proxy.bytes()).toBeGreaterThan(100);
     expect(proxy.bytes()).toBeLessThan(1000);
+  });
+
+  it("sees a new release of a source that left a compressed manifest of the old one behind", async () => {
+    const { site, proxy, copy } = await ownUpstream();
+    await mirrorInto(copy, proxy.address);
+    const { manifest } = readManifest(site);
+    const text = formatManifest({ ...manifest, title: "Another title", date: "2026-03-01T00:00:00Z" });
+    writeFileSync(join(site, "manifest.json"), text);
+    const plainHost = await startPython(site);
+    expect((await mirrorInto(copy, plainHost)).date).toBe("2026-03-01T00:00:00Z");
+    rmSync(join(site, "manifest.json.br"));
+    rmSync(join(site, "manifest.json.gz"));
+    expect((await mirrorInto(copy, plainHost)).outcome).toBe("unchanged");
+    expect(readFileSync(join(copy, "manifest.json"), "utf8")).toBe(text);
   });
 
   it.each(["never", "always"] as const)(

@@ -2,7 +2,6 @@
 
 import { Agent, type Dispatcher, request } from "undici";
 import { program } from "../program.js";
-import { MANIFEST } from "../release/manifest.js";
 import { FetchFault, type FetchLimits, reasonOf } from "./origin.js";
 
 /** An answer whose body has not been read. */
@@ -18,6 +17,7 @@ export interface How {
   readonly agent: Agent;
   readonly limits: FetchLimits;
   readonly signal: AbortSignal;
+  readonly method: "GET" | "HEAD";
   /** Expected at most: sets how long the whole request may take. */
   readonly bytes: number;
 }
@@ -53,11 +53,12 @@ async function getOnce(url: URL, headers: Record<string, string>, how: How): Pro
     } = await request(url.href, {
       dispatcher: how.agent,
       signal,
+      method: how.method,
       headers: {
         "User-Agent": `${program.name}/${program.version}`,
         Accept: "*/*",
         // Files are asked for as they lie there: their hashes are those of the stored bytes.
-        "Accept-Encoding": url.pathname.endsWith(`/${MANIFEST}`) ? "br, gzip" : "identity",
+        "Accept-Encoding": "identity",
         ...headers,
       },
     });

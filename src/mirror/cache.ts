@@ -148,7 +148,7 @@ function readText(path: string): string | null {
 function readState(path: string): MirrorState | null {
   try {
     const state = JSON.parse(readText(path) ?? "null") as MirrorState | null;
-    return typeof state?.source === "string" && typeof state.validator?.name === "string" ? state : null;
+    return typeof state?.source === "string" && typeof state.validator === "object" ? state : null;
   } catch {
     return null;
   }

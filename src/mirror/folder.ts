@@ -16,11 +16,7 @@ export function openFolder(folder: string): Origin {
     manifest: async () => {
       const bytes = await readWhole(join(folder, MANIFEST));
       if (bytes === null) throw new FetchFault("missing", `it has no ${MANIFEST}`);
-      return {
-        bytes,
-        wireBytes: bytes.length,
-        validator: { name: MANIFEST, etag: null, lastModified: null },
-      };
+      return { bytes, validator: { etag: null, lastModified: null } };
     },
     small: (name) => readWhole(join(folder, name)),
     open: async (path, wanted) => openFile(join(folder, path), wanted),

@@ -6,7 +6,6 @@ import { chunksOf, get, openAgent, type Reply, readBody, readInto, refuseStatus 
 import {
   FetchFault,
   type FetchLimits,
-  type OfferedManifest,
   type OpenedFile,
   type Origin,
   type Validator,
@@ -15,42 +14,32 @@ import {
 
 const PARALLEL = 4;
 const SMALL = 64 * 1024; // bytes of a small file at most
+// Many static hosts compress nothing by themselves, but hold the compressed forms.
+const MANIFEST_FORMS = [`${MANIFEST}.br`, `${MANIFEST}.gz`, MANIFEST] as const;
+const NO_VALIDATOR: Validator = { etag: null, lastModified: null };
 
 /** `address` is a release: the folder, or its manifest. Static hosts and our own server are alike. */
 export function openWeb(address: string, limits: FetchLimits, signal: AbortSignal): Origin {
   let base = baseOf(address);
   const agent = openAgent(limits, PARALLEL);
-  const ask = (name: string, headers: Record<string, string>, bytes: number): Promise<Reply> =>
-    get(new URL(name, base), headers, { agent, limits, signal, bytes });
-  let begun: Begun | null = null; // a manifest of which a part has come
-  const askManifest: AskManifest = async (name, known, onBytes) => {
-    const resumed = begun?.name === name ? begun : null;
-    const reply = await ask(name, { ...conditions(known), ...resumption(resumed) }, limits.manifestBytes);
-    if (reply.status === 304 && known !== null) {
-      await reply.body.dump();
-      return null;
-    }
-    if (reply.status === 416) begun = null;
-    await refuseStatus(reply, [200, 206]);
-    const isResumed = reply.status === 206 && startOf(reply.header("content-range")) === resumed?.bytes();
-    const now = isResumed && resumed !== null ? resumed : beginning(name, reply);
-    begun = now.etag === null ? null : now;
-    await readInto(now.chunks, reply, limits.manifestBytes, onBytes);
-    begun = null;
-    base = new URL(".", reply.url);
-    return {
-      bytes: decode(Buffer.concat(now.chunks), reply, name),
-      validator: { name, etag: reply.header("etag"), lastModified: reply.header("last-modified") },
-    };
-  };
+  const ask: Ask = (name, headers, bytes, method = "GET") =>
+    get(new URL(name, base), headers, { agent, limits, signal, bytes, method });
+  const reader = manifestReader(ask, limits.manifestBytes);
   return {
     name: address,
     parallel: PARALLEL,
     isRemote: true,
     manifest: async (known, isFresh, onBytes) => {
-      if (known !== null) return askManifest(known.name, known, onBytes);
-      const compressed = isFresh ? null : await compressedManifest(askManifest, onBytes);
-      return compressed ?? askManifest(MANIFEST, null, onBytes);
+      const head = await askHead(ask, known, isFresh);
+      if (head === null) return null;
+      base = head.base ?? base;
+      for (const name of MANIFEST_FORMS) {
+        const bytes = await reader(name, isFresh, onBytes);
+        // A compressed form of another release, left over on the host, is told by its size.
+        if (bytes !== null && (name === MANIFEST || head.bytes === null || bytes.length === head.bytes))
+          return { bytes, validator: head.validator };
+      }
+      throw new FetchFault("missing", `it has no ${MANIFEST}`);
     },
     small: async (name) => {
       const reply = await ask(name, { "Cache-Control": "no-cache" }, SMALL);
@@ -66,6 +55,13 @@ export function openWeb(address: string, limits: FetchLimits, signal: AbortSigna
   };
 }
 
+type Ask = (
+  name: string,
+  headers: Record<string, string>,
+  bytes: number,
+  method?: "GET" | "HEAD",
+) => Promise<Reply>;
+
 function baseOf(address: string): URL {
   const url = new URL(address);
   url.hash = "";
@@ -75,24 +71,59 @@ function baseOf(address: string): URL {
   return url;
 }
 
-/** The manifest in brotli under its own name, or null where the host has none: many static hosts compress nothing by themselves. */
-async function compressedManifest(
-  ask: AskManifest,
-  onBytes: (bytes: number) => void,
-): Promise<OfferedManifest | null> {
-  try {
-    return await ask(`${MANIFEST}.br`, null, onBytes);
-  } catch (error) {
-    if (error instanceof FetchFault && error.kind !== "passing") return null;
-    throw error;
-  }
+/** What the host says of its manifest before it sends any of it; null when it is the one that is known. */
+async function askHead(
+  ask: Ask,
+  known: Validator | null,
+  isFresh: boolean,
+): Promise<{
+  readonly base: URL | null;
+  readonly bytes: number | null;
+  readonly validator: Validator;
+} | null> {
+  const reply = await ask(MANIFEST, conditions(known, isFresh), SMALL, "HEAD");
+  await reply.body.dump();
+  if (reply.status === 304 && known !== null) return null;
+  // A host that does not answer HEAD is asked for the manifest itself.
+  if (reply.status !== 200 && [403, 404, 405, 501].includes(reply.status))
+    return { base: null, bytes: null, validator: NO_VALIDATOR };
+  await refuseStatus(reply, [200]);
+  const validator = { etag: reply.header("etag"), lastModified: reply.header("last-modified") };
+  if (known !== null && known.etag !== null && known.etag === validator.etag) return null;
+  const isPlain = reply.header("content-encoding") === null;
+  const bytes = Number(reply.header("content-length") ?? Number.NaN);
+  return {
+    base: new URL(".", reply.url),
+    bytes: isPlain && Number.isSafeInteger(bytes) && bytes > 0 ? bytes : null,
+    validator,
+  };
 }
 
-type AskManifest = (
-  name: string,
-  known: Validator | null,
-  onBytes: (bytes: number) => void,
-) => Promise<OfferedManifest | null>;
+/** Reads a form of the manifest, going on where an earlier answer broke off; null where the host has no such form. */
+function manifestReader(ask: Ask, limit: number) {
+  let begun: Begun | null = null;
+  const read = async (name: string, isFresh: boolean, onBytes: (bytes: number) => void): Promise<Buffer> => {
+    const resumed = begun?.name === name ? begun : null;
+    const coded = name === MANIFEST && { "Accept-Encoding": "br, gzip" };
+    const reply = await ask(name, { ...conditions(null, isFresh), ...coded, ...resumption(resumed) }, limit);
+    if (reply.status === 416) begun = null;
+    await refuseStatus(reply, [200, 206]);
+    const isResumed = reply.status === 206 && startOf(reply.header("content-range")) === resumed?.bytes();
+    const now = isResumed && resumed !== null ? resumed : beginning(name, reply);
+    begun = now.etag === null ? null : now;
+    await readInto(now.chunks, reply, limit, onBytes);
+    begun = null;
+    return decode(Buffer.concat(now.chunks), reply, name);
+  };
+  return async (name: string, isFresh: boolean, onBytes: (bytes: number) => void): Promise<Buffer | null> => {
+    try {
+      return await read(name, isFresh, onBytes);
+    } catch (error) {
+      if (name !== MANIFEST && error instanceof FetchFault && error.kind !== "passing") return null;
+      throw error;
+    }
+  };
+}
 
 interface Begun {
   readonly name: string;
@@ -115,10 +146,10 @@ function resumption(begun: Begun | null): Record<string, string> {
   return { Range: `bytes=${begun.bytes()}-`, "If-Range": begun.etag, "Accept-Encoding": "identity" };
 }
 
-function conditions(known: Validator | null): Record<string, string> {
+function conditions(known: Validator | null, isFresh: boolean): Record<string, string> {
   return {
-    // Caches on the way ask the host again. `no-cache` would do so too, but hosts take it as a wish for the whole file.
-    "Cache-Control": "max-age=0",
+    // Either way caches on the way ask the host again; to some hosts `no-cache` means that conditions do not count.
+    "Cache-Control": isFresh ? "no-cache" : "max-age=0",
     ...(known?.etag != null
       ? { "If-None-Match": known.etag }
       : known?.lastModified != null && { "If-Modified-Since": known.lastModified }),
@@ -162,7 +193,8 @@ function startOf(contentRange: string | null): number {
 
 /** Undoes the coding of the transfer, and that of the name where the transfer did not say it. */
 function decode(bytes: Buffer, reply: Reply, name: string): Buffer {
-  const coding = reply.header("content-encoding") ?? (name.endsWith(".br") ? "br" : null);
+  const named = name.endsWith(".br") ? "br" : name.endsWith(".gz") ? "gzip" : null;
+  const coding = reply.header("content-encoding") ?? named;
   try {
     if (coding === "br") return brotliDecompressSync(bytes, { maxOutputLength: 512e6 });
     if (coding === "gzip") return gunzipSync(bytes, { maxOutputLength: 512e6 });

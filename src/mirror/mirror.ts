@@ -12,7 +12,7 @@ import { openFolder } from "./folder.js";
 import { openWeb } from "./http.js";
 import { createMeter, type Meter } from "./meter.js";
 import { askOffer } from "./offer.js";
-import { FetchFault, fetchDefaults, type Origin, patiently } from "./origin.js";
+import { FetchFault, fetchDefaults, type Origin, patiently, type Validator } from "./origin.js";
 import { type MirrorPlan, planMirror } from "./plan.js";
 import { type MirrorOptions, type MirrorReport, type Run, type Say, SourceChanged } from "./run.js";
 import { keepPart, readLocal, refuseFullDisk, takeInventory } from "./stock.js";
@@ -116,7 +116,7 @@ async function oneRound(
 
   if (plan.jobs.length > 0) run.onLine(describePlan(plan, run.maxRate ?? cache.state()?.rate ?? null));
   refuseFullDisk(plan, site);
-  const recheck = rechecker(run, origin, bytes);
+  const recheck = rechecker(run, origin, bytes, cache.state()?.validator ?? null);
   const older = local?.manifest ?? null;
   const isWhole = await bringAll({ run, origin, cache, meter, say, manifest, local: older, hand, recheck });
   say.progress("swap");
@@ -129,11 +129,17 @@ async function oneRound(
 const RECHECK_AFTER = 1000; // ms: many files that fail at once are one question
 
 /** Throws SourceChanged when the origin has another manifest by now. */
-function rechecker(run: Run, origin: Origin, bytes: Buffer): () => Promise<void> {
+function rechecker(
+  run: Run,
+  origin: Origin,
+  bytes: Buffer,
+  validator: Validator | null,
+): () => Promise<void> {
+  const known = validator?.etag == null ? null : validator; // two manifests may be of one second
   let last = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() - last < RECHECK_AFTER) return;
-    const ask = (move: (bytes: number) => void) => origin.manifest(null, true, move);
+    const ask = (move: (bytes: number) => void) => origin.manifest(known, true, move);
     const now = await patiently(ask, run.limits, () => {}, run.signal);
     if (now !== null && !now.bytes.equals(bytes)) throw new SourceChanged();
     last = performance.now();

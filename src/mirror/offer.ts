@@ -36,6 +36,7 @@ export async function askOffer(
       move(more);
     }),
   );
+  if (offered !== null) await meter.request(); // its head was asked for first
   await meter.spend(came);
   const bytes = offered?.bytes ?? (kept as Buffer);
   const manifest = parseOffered(bytes, origin);
@@ -48,7 +49,7 @@ export async function askOffer(
   }
   cache.keepManifest(bytes, signature, {
     source: run.source,
-    validator: offered?.validator ?? state?.validator ?? { name: "", etag: null, lastModified: null },
+    validator: offered?.validator ?? state?.validator ?? { etag: null, lastModified: null },
     rate: meter.rate() ?? state?.rate ?? null,
   });
   return { manifest, bytes, signature };

@@ -5,8 +5,6 @@ import { systemCode } from "../errors.js";
 
 /** What tells later whether the manifest is still the same. */
 export interface Validator {
-  /** The name under which the manifest was read: plain or compressed. */
-  readonly name: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
 }

@@ -37,18 +37,13 @@ export async function startProxy(target: string, faults: Faults = {}, seed = 1):
     const isStalled =
       state.faults.stallOneIn !== undefined && state.connections % state.faults.stallOneIn === 0;
     const upstream = connect({ host: hostname, port: Number(port) });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(one);
-      one.setNoDelay(true);
-      one.on("error", () => one.destroy());
-      one.on("close", () => {
-        sockets.delete(one);
-        other.destroy();
-      });
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on("error", () => socket.destroy());
+      socket.on("close", () => sockets.delete(socket));
     }
+    client.on("close", () => upstream.destroy()); // the other way round only when everything was passed on
     client.on("data", (chunk) => {
       state.bytes += chunk.length;
       upstream.write(chunk);

@@ -48,6 +48,13 @@ export async function startCaddy(site: string, settings: string): Promise<string
   return started(spawn("caddy", args, { stdio: "ignore", env }), port);
 }
 
+/** Serves a folder with Python's http.server: no ETag, no ranges, no compression. */
+export async function startPython(site: string): Promise<string> {
+  const port = await freePort();
+  const args = ["-m", "http.server", String(port), "--bind", "127.0.0.1", "--directory", site];
+  return started(spawn("/usr/bin/python3", args, { stdio: "ignore" }), port);
+}
+
 async function started(server: ChildProcess, port: number): Promise<string> {
   atEnd(async () => {
     if (server.exitCode !== null) return;
