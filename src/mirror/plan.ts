@@ -34,18 +34,24 @@ export interface MirrorPlan {
 /** The whole data in one file: everything else can be rebuilt from it. */
 export const WHOLE = "exports/all/all.geojson";
 
+/** What the page needs to list, search and show places; its map comes last, when the tiles are there. */
+const PAGE: readonly string[] = ["index.html", "app.js", "style.css", "page.json", "index.json", "icon.svg"];
+const MAP_PROGRAM = "maplibre-gl.mjs";
+
 /** What is most useful first, when a line or a budget brings only a part. The first pattern that fits decides. */
 const USEFUL_FIRST: readonly RegExp[] = [
   /^exports\/all\/[65]\.(geojson|gpx)$/, // staffed refuges
   /^exports\/all\/[23]\.(geojson|gpx)$/, // open huts
   /^terms\.txt$/,
-  /^exports\/all\/all\.(geojson|compact[^/]*)$/, // everything, in one compact file
-  /^(index\.html|[^/]+\.(css|js|mjs|webmanifest|svg))$/, // the page
-  /^(index\.sqlite|exports\/all\/all\.[^/]+)$/, // what the server needs
-  /^(changes|search)\//,
+  /^exports\/all\/all\.(compact\.)?geojson$/, // everything, in one compact file
+  new RegExp(`^(${PAGE.join("|").replaceAll(".", "\\.")})$`),
+  /^index\.sqlite$/, // what the server needs for boxes and pages
+  /^exports\/all\/all\.(gpx|json|csv|kml)$/,
+  /^changes\//,
   /^exports\/all\//,
   /^exports\//,
-  /^tiles\.json$|^tiles\/[0-8]\//,
+  /^(tiles\.json|tiles\/.*)$/,
+  /^(?!maplibre|mapstyle|basemap)/,
 ];
 
 /** Every form of a file, the plain one first. */
@@ -104,12 +110,17 @@ function checkForms(manifest: Manifest): void {
 
 /**
  * The manifest of what is there already, of a release that is not complete: of each file the forms at hand, and only files
- * whose plain form is.
+ * whose plain form is. No page without what it needs, and no map without all its tiles: an empty one says that there is no hut.
  */
 export function partialManifest(manifest: Manifest, has: (sha256: string) => boolean): Manifest {
   const wanted = manifest.files.filter(({ hostOnly }) => !hostOnly);
-  const files = wanted
-    .filter(({ sha256 }) => has(sha256))
+  const here = wanted.filter(({ sha256 }) => has(sha256));
+  const hasAll = (isMeant: (path: string) => boolean): boolean =>
+    wanted.every(({ path, sha256 }) => !isMeant(path) || has(sha256));
+  const isPage = hasAll((path) => PAGE.includes(path));
+  const isMap = hasAll((path) => path.startsWith("tiles"));
+  const files = here
+    .filter(({ path }) => (path !== "index.html" || isPage) && (path !== MAP_PROGRAM || isMap))
     .map((file) => ({
       ...file,
       codings: Object.fromEntries(Object.entries(file.codings).filter(([, form]) => has(form.sha256))),

@@ -6,6 +6,7 @@ import { UserError } from "../errors.js";
 import { formsOf, type Manifest, readManifest } from "../release/manifest.js";
 import { applyRelease } from "./apply.js";
 import { type Cache, isForm } from "./cache.js";
+import { partPage } from "./partpage.js";
 import { type MirrorPlan, partialManifest } from "./plan.js";
 
 export interface Local {
@@ -66,7 +67,7 @@ export async function keepPart(
 ): Promise<number> {
   const part = partialManifest(manifest, (sha256) => hand.has(sha256));
   const hasWhole = local !== null && local.missing === undefined;
-  if (!hasWhole && part.files.length > 0)
-    await applyRelease(site, { manifest: part, bytes: null, signature: null, hand });
+  if (!hasWhole)
+    await applyRelease(site, { manifest: part, bytes: null, signature: null, hand, extras: partPage(part) });
   return part.missing ?? 0;
 }

@@ -40,7 +40,8 @@ export interface Release {
   readonly lastModified: string;
   /** Address of the data's licence; null where it is known in words only. */
   readonly licenseUrl: string | null;
-  readonly ranks: Ranks;
+  /** null in a copy that is not complete yet, as long as the database has not come: then only whole files can be answered. */
+  readonly ranks: Ranks | null;
   /** A file by its path, or undefined: of the manifest, the manifest itself, and each compressed form under its own name. */
   file(path: string): ReleaseFile | undefined;
   /** The planned export of a selection; undefined for a region that is not registered. */
@@ -148,14 +149,18 @@ function* assemble(
   const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
   for (const file of manifestFiles(site, manifestBytes, tag)) files.set(file.path, file);
   const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
+  const isPart = manifest.missing !== undefined;
   for (const format of formatNames) {
-    if (!files.has(exportPath(null, null, format)))
+    if (!isPart && !files.has(exportPath(null, null, format)))
       throw new UserError(
         "damaged",
         `The release in ${site} has no ${exportPath(null, null, format)}. Build it again with this program.`,
       );
   }
-  const ranks = openRanks(yield* readDatabase(site, manifest), join(site, manifest.database));
+  const ranks =
+    isPart && !files.has(manifest.database)
+      ? null
+      : openRanks(yield* readDatabase(site, manifest), join(site, manifest.database));
   const pieces = new Map(formatNames.map((format) => [format, findPieces(format, files, ranks)]));
   return {
     manifest,
@@ -203,12 +208,13 @@ function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] 
 function findPieces(
   format: FormatName,
   files: ReadonlyMap<string, ReleaseFile>,
-  ranks: Ranks,
+  ranks: Ranks | null,
 ): Pieces | undefined {
   const whole = files.get(exportPath(null, null, format))?.plain;
   const compressed = files.get(piecesPath(format))?.plain;
-  const index = ranks.pieces(format);
-  if (whole === undefined || compressed === undefined || index === undefined) return undefined;
+  const index = ranks?.pieces(format);
+  if (ranks === null || whole === undefined || compressed === undefined || index === undefined)
+    return undefined;
   const separator = Buffer.from(formats[format].separator);
   return { whole, offsets: ranks.offsets(format), compressed, index, separator };
 }

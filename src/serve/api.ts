@@ -12,13 +12,13 @@ import {
   type RequestHeaders,
   unlessFresh,
 } from "../answer.js";
-import { formats } from "../formats/index.js";
+import { formatNames, formats } from "../formats/index.js";
 import { wrongParameters } from "../problem.js";
 import { formatQuery, parseQuery, type Query, queryLimits } from "../query.js";
 import { gzipCut } from "../release/gzip.js";
 import { saveName } from "../release/paths.js";
-import type { RankRange } from "../release/ranks.js";
-import type { Release } from "../release/release.js";
+import type { RankRange, Ranks } from "../release/ranks.js";
+import type { Release, ReleaseFile } from "../release/release.js";
 
 export const API_PATH = "/api.php";
 
@@ -80,6 +80,8 @@ function countPlanned({ manifest }: Release, { region, category }: Query): numbe
 /** Prologue, byte ranges of the whole export, epilogue; gzipped from the pieces where the client takes it. */
 function answerCut(release: Release, { query, search, headers, base }: Asked): Answer {
   const { ranks } = release;
+  const whole = release.plannedExport(null, null, query.format);
+  if (ranks === null || whole === undefined) return stillToCome(release);
   const { matched, returned, ranges } = ranks.select(query, query.offset, query.limit);
   const envelope = ranks.envelope(query.format, query.region, query.category);
   const pieces = release.pieces(query.format);
@@ -88,7 +90,7 @@ function answerCut(release: Release, { query, search, headers, base }: Asked): A
   const coding = isWorthIt ? negotiateCoding(headers, ["gzip"]) : null;
   const body: Part[] =
     coding === null || pieces === undefined
-      ? [envelope.prologue, ...cut(release, query, ranges), envelope.epilogue]
+      ? [envelope.prologue, ...cut(whole, ranks, query, ranges), envelope.epilogue]
       : gzipCut(envelope, ranges, pieces);
   const length = body.reduce((total, part) => total + lengthOf(part), 0);
   const tag = hash("sha256", `${release.tag} ${formatQuery(query)}`, "base64url").slice(0, 24);
@@ -104,11 +106,22 @@ function answerCut(release: Release, { query, search, headers, base }: Asked): A
   };
 }
 
+/** What a copy that is not complete yet cannot answer: better nothing than a part that looks like the whole. */
+function stillToCome(release: Release): Answer {
+  const ready = formatNames.filter((format) => release.plannedExport(null, null, format) !== undefined);
+  const what =
+    ready.length === 0
+      ? "No whole export is there yet"
+      : `All places are there as format=${ready.join(", ")}`;
+  return problem(
+    503,
+    `This copy is not complete yet: ${release.manifest.missing ?? 0} files are still to come, and this answer needs one of them. ${what}; /manifest.json lists all that is there.`,
+  );
+}
+
 /** A run of places is a run of bytes; each but the last takes the separator behind it along. */
-function cut(release: Release, { format }: Query, ranges: readonly RankRange[]): Part[] {
-  const whole = release.plannedExport(null, null, format);
-  if (whole === undefined) return [];
-  const starts = release.ranks.offsets(format);
+function cut(whole: ReleaseFile, ranks: Ranks, { format }: Query, ranges: readonly RankRange[]): Part[] {
+  const starts = ranks.offsets(format);
   const separator = formats[format].separator.length;
   return ranges.map(({ from, to }, index) => {
     const end = (starts[to] ?? 0) - (index === ranges.length - 1 ? separator : 0);

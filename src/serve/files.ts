@@ -156,6 +156,7 @@ export function otherFiles(site: string): OtherFiles {
     // sirv answers any method with 200, and takes `bytes=0-0` for the whole file and `bytes=-500` for its beginning.
     if (request.method !== "GET" && request.method !== "HEAD") return missing();
     delete request.headers.range;
+    request.url = request.url?.replace(/^\/(?=\?|$)/, "/index.html"); // of a copy whose own page is still to come
     send(request, response, missing);
   };
 }

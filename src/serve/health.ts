@@ -15,6 +15,8 @@ export function answerHealth({ manifest }: Release, method: string, now: Date): 
     date: manifest.date,
     ageSeconds: Math.max(0, Math.round((now.getTime() - Date.parse(manifest.date)) / 1000)),
     places: manifest.count,
+    // Of a copy that is not complete yet.
+    ...(manifest.missing !== undefined && { missing: manifest.missing }),
   };
   const body = Buffer.from(`${JSON.stringify(health)}\n`);
   return {

@@ -8,19 +8,23 @@ import {
   etagOf,
   lengthOf,
   type Part,
+  problem,
   type RequestHeaders,
   unlessFresh,
 } from "../answer.js";
 import { TILE_TEMPLATE, TILEJSON } from "../map/tilejson.js";
 import type { Release, ReleaseFile } from "../release/release.js";
 
-/** The answer for an address of a tile that holds nothing; null for what is no tile of this release. `path` has no leading `/`. */
+/** The answer for an address of a tile that holds nothing, or that has not come yet; null for what is no tile of this release. `path` has no leading `/`. */
 export function answerEmptyTile(release: Release, path: string): Answer | null {
   const { maxTileZoom } = release.manifest;
   const numbers = /^tiles\/(\d{1,2})\/(\d{1,8})\/(\d{1,8})\.pbf$/.exec(path)?.slice(1).map(Number);
   if (numbers === undefined || maxTileZoom === undefined) return null;
   const [z = 0, x = 0, y = 0] = numbers;
   if (z > maxTileZoom || x >= 2 ** z || y >= 2 ** z) return null;
+  // An empty tile would say that there is no shelter.
+  if (release.manifest.missing !== undefined)
+    return problem(503, "This copy is not complete yet: the tile may be still to come.");
   return { status: 204, headers: cacheableHeaders("stable"), body: [] };
 }
 
