@@ -13,7 +13,11 @@ export const errorCodes = {
     status: 500,
     meaning: "a database or release is missing, damaged or of another version",
   },
-  busy: { exit: 6, status: 500, meaning: "another pull or build is at work, or the port is taken" },
+  busy: {
+    exit: 6,
+    status: 500,
+    meaning: "another pull, build, mirror or publish is at work, or the port is taken",
+  },
   system: {
     exit: 7,
     status: 500,

@@ -1,6 +1,7 @@
 /** `shelters publish`: a release to a folder or a bucket. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { offerRelease } from "../publish/offered.js";
 import { type PublishPlan, planPublish } from "../publish/plan.js";
 import { publish } from "../publish/publish.js";
 import { openTarget } from "../publish/targets/index.js";
@@ -57,35 +58,37 @@ async function runPublish(flags: PublishFlags, reporter: Reporter): Promise<unkn
   settle(site);
   const target = await openTarget(flags.target, { site, region, endpoint });
   reporter.step("Comparing with the target");
-  const now = Date.now();
-  const plan = await planPublish({ site, target, gzip, force, grace, now });
+  const release = await offerRelease(site, { gzip });
+  const options = { release, target, force, grace, now: Date.now() };
+  const onProgress = (done: number, of: number): void =>
+    reporter.step(`Publishing: ${formatCount(done)} of ${formatCount(of)} objects`);
+  const plan = flags.plan ? await planPublish(options) : await publish({ ...options, onProgress });
   const purge = plan.purge.map((path) => addressOf(path, flags.base));
-  if (flags.plan) printPlan(plan, purge, reporter);
-  else
-    await publish(target, plan, {
-      now,
-      onProgress: (done, of) =>
-        reporter.step(`Publishing: ${formatCount(done)} of ${formatCount(of)} objects`),
-    });
-  reporter.line(summaryOf(plan, target.title, flags.plan === true));
-  const { stages, inventory: _, manifest, ...lists } = plan;
+  if (flags.plan) printPlan(plan, reporter);
+  if (purge.length > 0 && (flags.plan || flags.base !== undefined)) printPurge(purge, reporter);
+  const { generation, date } = release.manifest;
+  const what = `generation ${generation}, data of ${date}, to ${target.title}`;
+  reporter.line(`${flags.plan ? "Would publish" : "Published"} ${what}: ${countsOf(plan)}.`);
+  const { stages, inventory: _, ...lists } = plan;
   const order = stages.flat().map(({ path }) => path);
-  const { generation, date } = manifest;
   return { target: target.title, isDone: flags.plan !== true, generation, date, ...lists, order, purge };
 }
 
-function printPlan(plan: PublishPlan, purge: readonly string[], reporter: Reporter): void {
+function printPlan(plan: PublishPlan, reporter: Reporter): void {
   const added = new Set(plan.new);
   reporter.line("In this order (+ new, ~ changed, - deleted after the manifest):");
   for (const { path, bytes } of plan.stages.flat())
     reporter.line(`  ${added.has(path) ? "+" : "~"} ${path}  ${formatCount(bytes)} bytes`);
   for (const path of plan.deletable) reporter.line(`  - ${path}`);
   for (const path of plan.waiting) reporter.line(`  kept until the grace time is over: ${path}`);
-  if (purge.length > 0) reporter.line("To purge from caches:");
+}
+
+function printPurge(purge: readonly string[], reporter: Reporter): void {
+  reporter.line("To purge from caches:");
   for (const address of purge) reporter.line(`  ${address}`);
 }
 
-function summaryOf(plan: PublishPlan, title: string, isPlan: boolean): string {
+function countsOf(plan: PublishPlan): string {
   const bytes = plan.stages.flat().reduce((sum, object) => sum + object.bytes, 0);
   const counts = [
     `${formatCount(plan.new.length)} new`,
@@ -94,8 +97,7 @@ function summaryOf(plan: PublishPlan, title: string, isPlan: boolean): string {
     `${formatCount(plan.deletable.length)} deleted`,
     `${formatCount(plan.waiting.length)} waiting to be deleted`,
   ];
-  const { generation, date } = plan.manifest;
-  return `${isPlan ? "Would publish" : "Published"} generation ${generation}, data of ${date}, to ${title}: ${counts.join(", ")}.`;
+  return counts.join(", ");
 }
 
 function addressOf(path: string, base: string | undefined): string {

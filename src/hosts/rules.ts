@@ -2,7 +2,7 @@
 
 import { cacheableHeaders } from "../answer.js";
 import { codedMediaTypes, codingNames, codings } from "../bytes/compress.js";
-import { MANIFEST, type ManifestFile } from "../release/manifest.js";
+import { MANIFEST, type ManifestFile, SIGNATURE } from "../release/manifest.js";
 import { PAGE_HEADER_POLICY } from "./policy.js";
 
 /** What a rule is made for: a file with a media type; `path` is relative to the release. */
@@ -19,7 +19,8 @@ export interface HeaderRule {
 
 /** Headers of a file on a host that negotiates codings and validators by itself. */
 export function headersOf(path: string, mediaType: string): Readonly<Record<string, string>> {
-  const { Vary: _, ...common } = cacheableHeaders(path === MANIFEST ? "manifest" : "stable");
+  const isAskedAgain = path === MANIFEST || path === SIGNATURE;
+  const { Vary: _, ...common } = cacheableHeaders(isAskedAgain ? "manifest" : "stable");
   return {
     "Content-Type": mediaType,
     ...common,
@@ -27,12 +28,13 @@ export function headersOf(path: string, mediaType: string): Readonly<Record<stri
   };
 }
 
-/** Every form of every file, the manifest too, with its headers. */
+/** Every form of every file, the manifest and its signature too, with its headers. */
 export function headeredFiles(
   files: readonly Pick<ManifestFile, "path" | "mediaType" | "codings">[],
 ): HeaderedFile[] {
   const manifest = { path: MANIFEST, mediaType: "application/json", codings: { gzip: null, br: null } };
-  return [...files, manifest].flatMap(({ path, mediaType, codings: coded }) => [
+  const signature = { path: SIGNATURE, mediaType: "text/plain", codings: {} };
+  return [...files, manifest, signature].flatMap(({ path, mediaType, codings: coded }) => [
     { path, headers: headersOf(path, mediaType) },
     ...codingNames
       .filter((coding) => coding in coded)

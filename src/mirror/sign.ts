@@ -11,10 +11,9 @@ import {
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemCode, UserError } from "../errors.js";
-import { MANIFEST, readManifest } from "../release/manifest.js";
+import { readManifest, SIGNATURE } from "../release/manifest.js";
 
-/** Beside the manifest; base64. */
-export const SIGNATURE = `${MANIFEST}.sig`;
+export { SIGNATURE };
 
 /** Writes a new pair of keys: `path` (private, PKCS #8, readable by its owner only) and `path.pub`. Never writes over a file. */
 export function createKeys(path: string): { readonly privateKey: string; readonly publicKey: string } {

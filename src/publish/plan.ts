@@ -1,26 +1,13 @@
 /** What a publish would do: which objects are new, changed or unneeded, in which order they go, and what a cache must forget. */
 
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { codedMediaTypes, codingNames, codings } from "../bytes/compress.js";
 import { UserError } from "../errors.js";
-import { headersOf } from "../hosts/rules.js";
-import {
-  MANIFEST,
-  type Manifest,
-  type ManifestFile,
-  readManifest,
-  verifyRelease,
-} from "../release/manifest.js";
-import { INVENTORY, type Inventory, publishedManifest, readInventory } from "./inventory.js";
+import { type Inventory, publishedManifest, readInventory } from "./inventory.js";
+import { type OfferedRelease, stageOf, stages } from "./offered.js";
 import type { PublishObject, Target } from "./targets/target.js";
 
 export interface PlanOptions {
-  readonly site: string;
+  readonly release: OfferedRelease;
   readonly target: Target;
-  /** Store the gzip form under the plain name, for hosts that do not compress. */
-  readonly gzip: boolean;
   /** Overwrite foreign objects and newer releases. */
   readonly force: boolean;
   /** Milliseconds for which an object that no manifest names is kept. */
@@ -30,7 +17,6 @@ export interface PlanOptions {
 }
 
 export interface PublishPlan {
-  readonly manifest: Manifest;
   /** What is to be put, in order; every stage ends before the next one begins. The manifest is the last stage. */
   readonly stages: readonly (readonly PublishObject[])[];
   readonly new: readonly string[];
@@ -46,20 +32,16 @@ export interface PublishPlan {
 }
 
 /**
- * Compares a release with a target; writes nothing. Throws UserError: `damaged` (the release is not whole), `refused`
- * (foreign objects in the way, or a newer release there), `system` (the target cannot be read).
+ * Compares a release with a target, by content and headers; writes nothing. Throws UserError: `refused` (foreign objects in
+ * the way, or a newer release there), `system` (the target cannot be read).
  */
 export async function planPublish(options: PlanOptions): Promise<PublishPlan> {
-  const { site, target, gzip, force } = options;
-  const { faults } = await verifyRelease(site);
-  if (faults.length > 0)
-    throw new UserError("damaged", `${site} differs from its manifest and is not published.`, faults);
-  const { manifest } = readManifest(site);
-  const objects = objectsOf(site, manifest, gzip);
+  const { release, target, force } = options;
+  const { manifest, objects } = release;
   const found = await target.list();
   const published = await publishedManifest(target, found);
   if (!force && published !== null && published.date > manifest.date) {
-    const older = `${target.title} has data of ${published.date}, ${site} of ${manifest.date}`;
+    const older = `${target.title} has data of ${published.date}, the release of ${manifest.date}`;
     throw new UserError("refused", `${older}: an older release is put with --force only.`);
   }
   const inventory = await readInventory(target, found, published);
@@ -69,7 +51,13 @@ export async function planPublish(options: PlanOptions): Promise<PublishPlan> {
     const named = foreign.slice(0, 20).map(({ path }) => path);
     throw new UserError("refused", summary, named);
   }
-  return compare(options, manifest, objects, found, inventory);
+  return compare(options, found, inventory);
+}
+
+/** Whether there is anything to do. */
+export function isWork({ stages, deletable, waiting, inventory }: PublishPlan): boolean {
+  const isNewlyUnneeded = (path: string): boolean => inventory.get(path)?.unneededSince === null;
+  return stages.flat().length + deletable.length > 0 || waiting.some(isNewlyUnneeded);
 }
 
 /** Headers that an object is put with, as one text. */
@@ -78,9 +66,7 @@ export function settingsOf({ mediaType, cacheControl, contentEncoding }: Publish
 }
 
 function compare(
-  { grace, now }: PlanOptions,
-  manifest: Manifest,
-  objects: readonly PublishObject[],
+  { release: { objects }, grace, now }: PlanOptions,
   found: ReadonlyMap<string, string>,
   inventory: Inventory,
 ): PublishPlan {
@@ -109,11 +95,10 @@ function compare(
   const paths = puts.map(({ path }) => path);
   const changed = paths.filter((path) => found.has(path));
   return {
-    manifest,
-    stages: [0, 1, 2, 3, 4].map((stage) => puts.filter((object) => stageOf(object) === stage)),
+    stages: stages.map((stage) => puts.filter((object) => stageOf(object) === stage)),
     new: paths.filter((path) => !found.has(path)),
     changed,
-    unchanged: objects.map(({ path }) => path).filter((path) => !paths.includes(path)),
+    unchanged: objects.filter(isUnchanged).map(({ path }) => path),
     deletable,
     waiting: unneeded.filter((path) => !isDue(path)),
     purge: [...changed, ...deletable].flatMap((path) =>
@@ -121,58 +106,4 @@ function compare(
     ),
     inventory,
   };
-}
-
-/** Data first, then the pages that link to them, what the host reads, and the manifest last: it never names what is not there. */
-function stageOf({ path, mediaType }: PublishObject): number {
-  if (path === MANIFEST) return 4;
-  if (path.startsWith(`${MANIFEST}.`)) return 3;
-  if (/^(_headers|_redirects|\.nojekyll|404\.html|deploy\/.*)$/.test(path)) return 2;
-  return /^text\/(html|css|javascript)/.test(mediaType) ? 1 : 0;
-}
-
-/** Every object of a release, the manifest included. */
-function objectsOf(site: string, manifest: Manifest, gzip: boolean): PublishObject[] {
-  const self = { path: MANIFEST, mediaType: "application/json", ...measure(join(site, MANIFEST)) };
-  const forms = codingNames.map((coding) => [coding, measure(join(site, MANIFEST + codings[coding]))]);
-  const files: readonly ManifestFile[] = [...manifest.files, { ...self, codings: Object.fromEntries(forms) }];
-  const clash = files.find(({ path }) => path === INVENTORY);
-  if (clash !== undefined) throw new UserError("damaged", `A release cannot hold ${INVENTORY}.`);
-  return files.flatMap((file) => formsOfObject(site, file, gzip));
-}
-
-function formsOfObject(site: string, file: ManifestFile, gzip: boolean): PublishObject[] {
-  const { path, mediaType } = file;
-  const zipped = gzip && path !== MANIFEST && isReadWhole(mediaType) ? file.codings.gzip : undefined;
-  const cacheControl = headersOf(path, mediaType)["Cache-Control"] ?? "";
-  const plain: PublishObject = {
-    path,
-    file: join(site, zipped === undefined ? path : path + codings.gzip),
-    bytes: (zipped ?? file).bytes,
-    sha256: (zipped ?? file).sha256,
-    mediaType,
-    cacheControl,
-    contentEncoding: zipped === undefined ? null : "gzip",
-  };
-  const coded = codingNames.flatMap((coding) => {
-    const form = file.codings[coding];
-    if (form === undefined) return [];
-    const own = path + codings[coding];
-    const { bytes, sha256 } = form;
-    const type = codedMediaTypes[coding];
-    return [
-      { ...plain, path: own, file: join(site, own), bytes, sha256, mediaType: type, contentEncoding: null },
-    ];
-  });
-  return [plain, ...coded];
-}
-
-/** Databases and tile archives are read in ranges, which are of the stored bytes. */
-function isReadWhole(mediaType: string): boolean {
-  return !/sqlite|pmtiles|geopackage|zip/.test(mediaType);
-}
-
-function measure(path: string): { readonly bytes: number; readonly sha256: string } {
-  const bytes = readFileSync(path);
-  return { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 }

@@ -3,13 +3,13 @@
  * manifest last, removals after it. Killed at any moment, it goes on where it was when it is run again.
  */
 
+import { UserError } from "../errors.js";
 import { type InventoryEntry, writeInventory } from "./inventory.js";
-import { type PublishPlan, settingsOf } from "./plan.js";
-import type { PublishObject, Target } from "./targets/target.js";
+import { MANIFEST_STAGES } from "./offered.js";
+import { isWork, type PlanOptions, type PublishPlan, planPublish, settingsOf } from "./plan.js";
+import type { Lock, PublishObject, Target } from "./targets/target.js";
 
-export interface PublishOptions {
-  /** Now, in milliseconds since 1970. */
-  readonly now: number;
+export interface PublishOptions extends PlanOptions {
   /** Objects put, and how many there are to put. */
   readonly onProgress: (done: number, of: number) => void;
 }
@@ -19,26 +19,40 @@ const limits = {
   note: 1_000, // ms between notes of what was put: after a kill, so much is put again
 } as const;
 
-/** Does what the plan says. One at a time for a target. Throws UserError `system` or `damaged`; run it again then. */
-export async function publish(
-  target: Target,
-  plan: PublishPlan,
-  { now, onProgress }: PublishOptions,
-): Promise<void> {
-  const { inventory, stages } = plan;
-  const puts = stages.flat();
-  const isWork = puts.length + plan.deletable.length > 0 || hasNewlyUnneeded(plan);
-  if (!isWork) return;
+/**
+ * Plans and does it; gives the plan that was done. Where there is nothing to do, nothing is written. Throws UserError, also
+ * those of `planPublish`: `busy` (another publish is at work), `system`, `damaged`; run it again then.
+ */
+export async function publish(options: PublishOptions): Promise<PublishPlan> {
+  const { target } = options;
+  const plan = await planPublish(options);
+  if (!isWork(plan)) return plan;
+  const lock = await target.lock();
+  try {
+    const certain = await planPublish(options); // another one may have ended just before
+    if (isWork(certain)) await carryOut(certain, lock, options);
+    return certain;
+  } finally {
+    await lock.release().catch(() => {}); // it is taken over some seconds later; what was done, or went wrong, matters more
+  }
+}
+
+async function carryOut(plan: PublishPlan, lock: Lock, options: PublishOptions): Promise<void> {
+  const { target, now } = options;
+  const { inventory } = plan;
+  const puts = plan.stages.flat();
+  await target.tidy((path) => inventory.has(path));
   // Noted before it is put: what a killed run leaves is known to be ours.
   for (const object of puts) inventory.set(object.path, entryOf(object, null));
   await writeInventory(target, inventory);
-  await putStages(target, plan, onProgress);
+  await putStages(plan, lock, options);
   const since = new Date(now).toISOString();
   for (const path of plan.waiting) {
     const entry = inventory.get(path);
     if (entry !== undefined && entry.unneededSince === null)
       inventory.set(path, { ...entry, unneededSince: since });
   }
+  await lock.check();
   await inParallel(plan.deletable, async (path) => {
     await target.remove(path);
     inventory.delete(path);
@@ -48,10 +62,11 @@ export async function publish(
 }
 
 async function putStages(
-  target: Target,
-  { stages, inventory }: PublishPlan,
-  onProgress: PublishOptions["onProgress"],
+  plan: PublishPlan,
+  lock: Lock,
+  { target, onProgress }: PublishOptions,
 ): Promise<void> {
+  const { stages, inventory } = plan;
   const of = stages.flat().length;
   let done = 0;
   let noted = performance.now();
@@ -63,19 +78,32 @@ async function putStages(
     await writeInventory(target, inventory);
   };
   try {
-    for (const stage of stages) await inParallel(stage, put);
+    const [content, manifest] = [stages.slice(0, MANIFEST_STAGES), stages.slice(MANIFEST_STAGES)];
+    for (const stage of content) await inParallel(stage, put);
+    if (manifest.flat().length > 0) await makeSure(plan, target, lock);
+    for (const stage of manifest) await inParallel(stage, put);
   } catch (error) {
-    await writeInventory(target, inventory).catch(() => {}); // the next run goes on here; why this one ended matters more
+    // The next run goes on here; why this one ended matters more. Where another one is at work, it keeps its own list.
+    const isOurs = !(error instanceof UserError && error.code === "busy");
+    if (isOurs) await writeInventory(target, inventory).catch(() => {});
     throw error;
   }
 }
 
-function entryOf(object: PublishObject, mark: string | null): InventoryEntry {
-  return { sha256: object.sha256, settings: settingsOf(object), mark, unneededSince: null };
+/** Nobody has taken over or written over anything: what the manifest names is there, as it was put. Throws UserError `busy`. */
+async function makeSure(plan: PublishPlan, target: Target, lock: Lock): Promise<void> {
+  const content = plan.stages.slice(0, MANIFEST_STAGES).flat();
+  const paths = [...plan.unchanged, ...content.map(({ path }) => path)];
+  const found = await target.list();
+  const others = paths.filter((path) => plan.inventory.get(path)?.mark !== found.get(path));
+  await lock.check();
+  if (others.length === 0) return;
+  const summary = `Somebody else wrote to ${target.title} meanwhile, so the manifest was not put. Run it again.`;
+  throw new UserError("busy", summary, others.slice(0, 20));
 }
 
-function hasNewlyUnneeded({ waiting, inventory }: PublishPlan): boolean {
-  return waiting.some((path) => inventory.get(path)?.unneededSince === null);
+function entryOf(object: PublishObject, mark: string | null): InventoryEntry {
+  return { sha256: object.sha256, settings: settingsOf(object), mark, unneededSince: null };
 }
 
 /** What is neither needed nor ours any more, because it is gone or somebody wrote over it. */

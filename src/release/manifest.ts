@@ -10,6 +10,8 @@ import type { BBox, Provenance } from "../place.js";
 import type { Origin } from "../sources/source.js";
 
 export const MANIFEST = "manifest.json";
+/** Its Ed25519 signature, where there is one; base64. */
+export const SIGNATURE = `${MANIFEST}.sig`;
 
 /** One file of a release, with its compressed forms. */
 export interface ManifestFile extends FileForm {

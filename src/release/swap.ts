@@ -43,7 +43,7 @@ export function settle(site: string): void {
   const { site: path, next, previous, lock } = names(site);
   if (existsSync(path) || !(existsSync(next) || existsSync(previous))) return;
   try {
-    const unlock = lockFile(lock, site);
+    const unlock = lockFile(lock, busyWith(site));
     putBack(site);
     unlock();
   } catch (error) {
@@ -75,7 +75,7 @@ export async function replaceRelease<Result>(
 ): Promise<Result> {
   const { site: path, next, previous, lock, making } = names(site);
   mkdirSync(dirname(path), { recursive: true });
-  const unlock = lockFile(lock, site);
+  const unlock = lockFile(lock, busyWith(site));
   try {
     refuseForeignFolder(path);
     putBack(path);
@@ -141,11 +141,18 @@ export function besideRelease(site: string, suffix: string): string {
 /** Holds a lock of its own beside a release until the returned function is called. Throws UserError `busy`. */
 export function lockBeside(site: string, suffix: string): () => void {
   mkdirSync(dirname(resolve(site)), { recursive: true });
-  return lockFile(besideRelease(site, suffix), site);
+  return lockFile(besideRelease(site, suffix), busyWith(site));
 }
 
-/** A lock that the system drops when its holder dies: an SQLite file held in an exclusive transaction. */
-function lockFile(path: string, site: string): () => void {
+function busyWith(site: string): string {
+  return `Another build or mirror is writing ${site}: wait until it ends.`;
+}
+
+/**
+ * Holds a lock until the returned function is called, or its holder dies: an SQLite file in an exclusive transaction. The
+ * file stays. Throws UserError `busy` with the given message.
+ */
+export function lockFile(path: string, busy: string): () => void {
   const database = new Database(path, { timeout: 0 });
   try {
     database.pragma("journal_mode = MEMORY");
@@ -153,9 +160,7 @@ function lockFile(path: string, site: string): () => void {
   } catch (error) {
     database.close();
     if (systemCode(error) !== "SQLITE_BUSY") throw error;
-    throw new UserError("busy", `Another build or mirror is writing ${site}: wait until it ends.`, [], {
-      cause: error,
-    });
+    throw new UserError("busy", busy, [], { cause: error });
   }
   return () => {
     database.exec("ROLLBACK");

@@ -1,4 +1,4 @@
-/** A real S3 server (s3rver) as a process of its own on the loopback address, with one bucket. */
+/** A real S3 server (s3rver) as a process of its own on the loopback address, with one bucket, behind a gate that is strict. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,13 +7,15 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { atEnd } from "./cleanup.js";
 import { temporaryFolder } from "./folders.js";
+import { type Gate, startGate } from "./s3gate.js";
 
 export const BUCKET = "shelters";
 
 export interface S3Server {
   readonly endpoint: string;
-  /** Where it keeps its objects. */
-  readonly directory: string;
+  readonly gate: Gate;
+  /** Where it keeps its bucket. */
+  readonly folder: string;
   /** For a process that writes to it. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -42,12 +44,13 @@ export async function startS3(): Promise<S3Server> {
     });
     server.once("exit", (code) => reject(new Error(`s3rver ended with ${code}`)));
   });
-  const endpoint = `http://127.0.0.1:${port}`;
+  const gate = await startGate(Number(port), directory, BUCKET);
+  const { endpoint } = gate;
   const env = {
     AWS_ACCESS_KEY_ID: "S3RVER",
     AWS_SECRET_ACCESS_KEY: "S3RVER",
     AWS_REGION: "us-east-1",
     AWS_ENDPOINT_URL_S3: endpoint,
   };
-  return { endpoint, directory, env };
+  return { endpoint, gate, folder: join(directory, BUCKET), env };
 }

@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, st
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { UserError } from "../../errors.js";
+import { lockFile } from "../../release/swap.js";
 import { checkedPieces } from "./checked.js";
-import type { Target } from "./target.js";
+import { LOCK, type Target } from "./target.js";
 
 const PIECE = 4 * 1024 * 1024; // bytes in memory per file
 const UNFINISHED = ".shelters-upload-"; // in front of the names of files that are being written
@@ -53,18 +54,26 @@ export function openFolder(path: string, site: string): Target {
       rmSync(join(root, at), { force: true });
       removeEmpty(root, dirname(join(root, at)));
     },
+    lock: async () => {
+      mkdirSync(root, { recursive: true });
+      const unlock = lockFile(join(root, LOCK), `Another publish is writing ${root}: wait until it ends.`);
+      return { check: async () => {}, release: async () => unlock() };
+    },
+    tidy: async () => {
+      for (const name of readdirSync(root))
+        if (name.startsWith(UNFINISHED)) rmSync(join(root, name), { force: true });
+    },
   };
 }
 
-/** Files below the folder; what a killed run left unfinished is removed. */
+/** Files below the folder but those that are being written. */
 function listFolder(root: string): ReadonlyMap<string, string> {
   if (!existsSync(root)) return new Map();
   const found = new Map<string, string>();
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile()) continue;
-    if (entry.parentPath === root && entry.name.startsWith(UNFINISHED)) rmSync(path, { force: true });
-    else found.set(relative(root, path).split(sep).join("/"), markOf(path));
+    if (entry.isFile() && !entry.name.startsWith(UNFINISHED))
+      found.set(relative(root, path).split(sep).join("/"), markOf(path));
   }
   return found;
 }

@@ -7,14 +7,18 @@ import {
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandInput,
+  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { UserError } from "../../errors.js";
 import { checkedPieces } from "./checked.js";
-import type { PublishObject, Target } from "./target.js";
+import { type LockObject, type LockTimes, lockObject } from "./lockobject.js";
+import { explained, isRefusal } from "./s3errors.js";
+import { LOCK, type PublishObject, type Target } from "./target.js";
 
 export interface S3Options {
   readonly bucket: string;
@@ -25,24 +29,30 @@ export interface S3Options {
   readonly endpoint?: string | undefined;
   /** Larger objects go up in parts of this many bytes; S3 takes no less than 5 MiB. */
   readonly partBytes?: number;
+  readonly lockTimes?: LockTimes;
+  /** Milliseconds without a byte after which a request is tried again. */
+  readonly idle?: number;
 }
 
 const limits = {
   part: 8 * 1024 * 1024, // bytes
   attempts: 5, // of each request, with growing pauses
   connect: 10_000, // ms
-  request: 120_000, // ms
+  idle: 60_000, // ms
+  lock: { renewal: 5_000, patience: 20_000 }, // ms
 } as const;
 
 /** Opens a bucket; credentials come from the environment, as every tool of this store takes them. */
-export function openS3({ bucket, prefix, region, endpoint, partBytes = limits.part }: S3Options): Target {
+export function openS3(options: S3Options): Target {
+  const { bucket, prefix, region, endpoint, partBytes = limits.part } = options;
   // The notice of the SDK is for programmers; package.json decides which Node we run on.
   process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
   const client = new S3Client({
     region,
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     maxAttempts: limits.attempts,
-    requestHandler: { connectionTimeout: limits.connect, requestTimeout: limits.request },
+    // Not the whole time of a request: a large part takes an hour on a thin line.
+    requestHandler: { connectionTimeout: limits.connect, socketTimeout: options.idle ?? limits.idle },
     // The SDK's own checksums are trailers that other stores refuse; Content-MD5 is understood by all of them.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
@@ -52,7 +62,7 @@ export function openS3({ bucket, prefix, region, endpoint, partBytes = limits.pa
   return {
     title,
     list: () => explained(title, () => listBucket(client, bucket, prefix)),
-    read: (path) => explained(title, () => readObject(client, at(path))),
+    read: async (path) => (await explained(title, () => readObject(client, at(path))))?.body ?? null,
     put: (object) =>
       explained(title, () =>
         object.bytes > partBytes
@@ -60,15 +70,80 @@ export function openS3({ bucket, prefix, region, endpoint, partBytes = limits.pa
           : putWhole(client, at(object.path), object),
       ),
     note: async (path, bytes) => {
-      const headers = { ContentType: "application/json", CacheControl: "no-store", ContentMD5: md5(bytes) };
-      await explained(title, () =>
-        client.send(new PutObjectCommand({ ...at(path), Body: bytes, ...headers })),
-      );
+      await explained(title, () => client.send(noteCommand(at(path), bytes)));
     },
     remove: async (path) => {
       await explained(title, () => client.send(new DeleteObjectCommand(at(path))));
     },
+    lock: () => lockObject(lockOf(client, at(LOCK), title), title, options.lockTimes ?? limits.lock),
+    tidy: (isOurs) => explained(title, () => abortUploads(client, bucket, prefix, isOurs)),
   };
+}
+
+/** A few bytes that no cache may keep. */
+function noteCommand(place: Place, bytes: Buffer, condition: Condition = {}): PutObjectCommand {
+  const headers = { ContentType: "application/json", CacheControl: "no-store", ContentMD5: md5(bytes) };
+  return new PutObjectCommand({ ...place, ...headers, ...condition, Body: bytes });
+}
+
+type Condition = { readonly IfMatch?: string; readonly IfNoneMatch?: "*" };
+
+const FAILED_CONDITION = /^(PreconditionFailed|ConditionalRequestConflict|NoSuchKey)$/;
+const NOT_OFFERED = /^(NotImplemented|InvalidArgument|InvalidRequest|MethodNotAllowed)$/;
+
+/** The lock object. Where the store knows no conditional writes, it is written without. */
+function lockOf(client: S3Client, place: Place, title: string): LockObject {
+  const write = async (bytes: Buffer, condition: Condition): Promise<string | null> => {
+    try {
+      return (await client.send(noteCommand(place, bytes, condition))).ETag ?? "";
+    } catch (error) {
+      if (isRefusal(error, FAILED_CONDITION)) return null;
+      if ("IfMatch" in condition || "IfNoneMatch" in condition)
+        if (isRefusal(error, NOT_OFFERED)) return write(bytes, {});
+      throw error;
+    }
+  };
+  return {
+    read: async () => {
+      const found = await explained(title, () => readObject(client, place));
+      return found === null ? null : { text: found.body.toString("utf8"), mark: found.mark };
+    },
+    write: (text, read) => {
+      const condition: Condition = read === null ? { IfNoneMatch: "*" } : { IfMatch: read.mark };
+      return explained(title, () => write(Buffer.from(text), condition));
+    },
+    remove: async () => {
+      await explained(title, () => client.send(new DeleteObjectCommand(place)));
+    },
+  };
+}
+
+/** Parts that nobody completes cost their owner money, and no listing of objects shows them. Who may not list them has none. */
+async function abortUploads(
+  client: S3Client,
+  bucket: string,
+  prefix: string,
+  isOurs: (path: string) => boolean,
+): Promise<void> {
+  const folder = prefix === "" ? "" : `${prefix}/`;
+  let from: Pick<ListMultipartUploadsCommandInput, "KeyMarker" | "UploadIdMarker"> | null = {};
+  while (from !== null) {
+    const list: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
+      Bucket: bucket,
+      Prefix: folder,
+      ...from,
+    });
+    const page: ListMultipartUploadsCommandOutput | null = await client.send(list).catch((error: unknown) => {
+      if (isRefusal(error, NOT_OFFERED) || isRefusal(error, /^AccessDenied$/)) return null;
+      throw error;
+    });
+    for (const { Key = "", UploadId } of page?.Uploads ?? [])
+      if (isOurs(Key.slice(folder.length)))
+        await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+    from = page?.IsTruncated
+      ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+      : null;
+  }
 }
 
 interface Place {
@@ -90,10 +165,15 @@ async function listBucket(client: S3Client, bucket: string, prefix: string): Pro
   return found;
 }
 
-async function readObject(client: S3Client, place: Place): Promise<Buffer | null> {
+interface Read {
+  readonly body: Buffer;
+  readonly mark: string;
+}
+
+async function readObject(client: S3Client, place: Place): Promise<Read | null> {
   try {
-    const { Body } = await client.send(new GetObjectCommand(place));
-    return Body === undefined ? null : Buffer.from(await Body.transformToByteArray());
+    const { Body, ETag = "" } = await client.send(new GetObjectCommand(place));
+    return Body === undefined ? null : { body: Buffer.from(await Body.transformToByteArray()), mark: ETag };
   } catch (error) {
     if (error instanceof Error && error.name === "NoSuchKey") return null;
     throw error;
@@ -136,7 +216,6 @@ async function putInParts(
     const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
     return (await client.send(complete)).ETag ?? "";
   } catch (error) {
-    // Parts that nobody completes cost their owner money.
     await client.send(new AbortMultipartUploadCommand(upload)).catch(() => {});
     throw error;
   }
@@ -144,30 +223,4 @@ async function putInParts(
 
 function md5(bytes: Buffer): string {
   return createHash("md5").update(bytes).digest("base64");
-}
-
-const HINTS: Readonly<Record<string, string>> = {
-  NoSuchBucket: "there is no such bucket",
-  AccessDenied: "the credentials may not do that",
-  InvalidAccessKeyId: "the access key is unknown",
-  SignatureDoesNotMatch: "the secret key is wrong",
-  CredentialsProviderError: "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-  ECONNREFUSED: "nothing answers there",
-  ENOTFOUND: "the host name is unknown",
-  ETIMEDOUT: "no answer in time",
-  TimeoutError: "no answer in time",
-};
-
-/** What the store says, as something that its user can mend. */
-async function explained<Result>(title: string, run: () => Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof UserError || !(error instanceof Error)) throw error;
-    const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
-    const hint = HINTS[error.name] ?? HINTS[code];
-    if (hint === undefined && !("$metadata" in error)) throw error;
-    const cause = { cause: error };
-    throw new UserError("system", `${title}: ${hint ?? `${error.name}: ${error.message}`}.`, [], cause);
-  }
 }

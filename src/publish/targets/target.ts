@@ -1,4 +1,4 @@
-/** What `publish` needs of a place that holds objects: list, read, put, remove. Each target is one file and one line in index.ts. */
+/** What `publish` needs of a place that holds objects: list, read, put, remove, and a lock. Each target is one file and one line in index.ts. */
 
 /** An object to be put, with the headers that it is to be served with. */
 export interface PublishObject {
@@ -27,4 +27,17 @@ export interface Target {
   note(path: string, bytes: Buffer): Promise<void>;
   /** Removes an object; none there is no fault. */
   remove(path: string): Promise<void>;
+  /** Keeps other publishes out. Throws UserError `busy` while one is at work. */
+  lock(): Promise<Lock>;
+  /** Takes away what killed runs left half written, where `isOurs` says so of its path. To be called under the lock. */
+  tidy(isOurs: (path: string) => boolean): Promise<void>;
 }
+
+export interface Lock {
+  /** Throws UserError `busy` where somebody else has taken it over. */
+  check(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Name of the lock at every target; it is nobody's object. */
+export const LOCK = ".shelters-publish.lock";
