@@ -1,5 +1,6 @@
 /** One table of static hosts: which files each needs beside the release to serve it right, and its limits, which are kept or said. */
 
+import { codingNames, codings } from "../bytes/compress.js";
 import { UserError } from "../errors.js";
 import type { ManifestFile } from "../release/manifest.js";
 import { type HeaderRule, headeredFiles, rulesFor } from "./rules.js";
@@ -40,10 +41,11 @@ const MIB = 1024 * 1024;
 
 const hosts = {
   cloudflare: {
-    title: "Cloudflare Pages",
+    title: "Cloudflare",
+    // Pages and Workers have the same; a paid plan takes more files.
     limits: { files: 20_000, fileBytes: 25 * MIB, rules: 100, ruleLine: 2000 },
     canForward: true,
-    // Without a 404.html it answers every unknown address with the page and 200: a client would take it for data.
+    // Without a 404.html Pages answers every unknown address with the page and 200: a client would take it for data.
     files: ({ rules, api }) => [headersFile(rules), notFoundPage, ...redirects(api, 302)],
   },
   netlify: {
@@ -115,7 +117,10 @@ function* fileFaults(
 ): Generator<string, void> {
   const forms = files.flatMap((file) => [
     { path: file.path, bytes: file.bytes },
-    ...Object.values(file.codings).map(({ bytes }) => ({ path: file.path, bytes })),
+    ...codingNames.flatMap((coding) => {
+      const form = file.codings[coding];
+      return form === undefined ? [] : [{ path: file.path + codings[coding], bytes: form.bytes }];
+    }),
   ]);
   const count = forms.length + 3 + more; // the manifest has three forms
   if (limits.files !== undefined && count > limits.files) yield `${count} files; it takes ${limits.files}.`;

@@ -18,62 +18,62 @@ ${nginxApi(api)}
 `;
 }
 
-/** nginx sends a Content-Type by extension; "types {}" with a default_type sets ours for the files of one rule. */
+/**
+ * nginx sends a Content-Type by extension; "types {}" with a default_type sets ours for the files of one rule. Errors get the
+ * headers too, so that pages of other sites can tell them apart, but no leave to be kept: the file may be there tomorrow.
+ */
 function locations(rules: readonly HeaderRule[]): string {
   return rules
     .map(({ pattern, headers }) => {
       const { "Content-Type": type, ...others } = headers;
       const added = Object.entries(others).map(
-        ([name, value]) => `  add_header ${name} "${value}" always;\n`,
+        ([name, value]) => `  add_header ${name} "${value}"${name === "Cache-Control" ? "" : " always"};\n`,
       );
       const isCoded = Object.values(codings).some((ending) => pattern.endsWith(ending));
-      return `location ${nginxPattern(pattern)} {\n  types { }\n  default_type "${type}";\n${isCoded ? "  gzip_static off;\n" : ""}${added.join("")}}\n`;
+      const matched = isExact(pattern) ? `= ${pattern}` : `~ ${regexOf(pattern)}`;
+      return `location ${matched} {\n  types { }\n  default_type "${type}";\n${isCoded ? "  gzip_static off;\n" : ""}${added.join("")}}\n`;
     })
     .join("");
 }
 
-function nginxPattern(pattern: string): string {
-  if (!/[*:]/.test(pattern)) return `= ${pattern}`;
-  const regex = pattern
+function isExact(pattern: string): boolean {
+  return !/[*:]/.test(pattern);
+}
+
+function regexOf(pattern: string): string {
+  const path = pattern
     .replace(/[.+?^$()|[\]\\]/g, "\\$&")
     .replace(/\*/g, ".*")
     .replace(/:[a-z0-9]+/g, "[^/]+");
-  return `~ ^${regex}$`;
+  return `^${path}$`;
 }
 
 function nginxApi(api: string | null): string {
   return api === null
-    ? "location = /api.php { return 404; }"
+    ? `location = /api.php {\n  add_header Access-Control-Allow-Origin "*" always;\n  return 404;\n}`
     : `location = /api.php {\n  proxy_pass ${api};\n  proxy_ssl_server_name on;\n}`;
 }
 
 /** For `import` inside a site block. */
 export function caddySnippet(rules: readonly HeaderRule[], api: string | null): string {
   const sets = rules.map(({ pattern, headers }, index) => {
-    const matcher = caddyMatcher(pattern, `@files${index}`);
+    const matcher = isExact(pattern) ? `path ${pattern}` : `path_regexp ${regexOf(pattern)}`;
     const lines = Object.entries(headers).map(([name, value]) => `  ${name} "${value}"\n`);
-    return `${matcher.definition}header ${matcher.name} {\n${lines.join("")}  defer\n}\n`;
+    return `@files${index} ${matcher}\nheader @files${index} {\n${lines.join("")}  defer\n}\n`;
   });
   const forward = api === null ? null : new URL(api);
   const handed =
     forward === null
-      ? "respond /api.php 404\n"
+      ? "header /api.php Access-Control-Allow-Origin *\nrespond /api.php 404\n"
       : `handle /api.php {\n  rewrite * ${forward.pathname}\n  reverse_proxy ${forward.origin} {\n    header_up Host {upstream_hostport}\n  }\n}\n`;
+  // Those of a rule are set when the file is sent; this one at once, so that an error has it too.
+  const always = `@ours not path /api.php\nheader @ours Access-Control-Allow-Origin *\n`;
   return `# Inside a site block: root * /srv/shelters, then: import /srv/shelters/deploy/Caddyfile
-${sets.join("")}${handed}file_server {
+${always}${sets.join("")}${handed}file_server {
   precompressed br gzip
   hide ${["_headers", "_redirects"].join(" ")}
 }
 `;
-}
-
-function caddyMatcher(pattern: string, name: string) {
-  if (!/[*:]/.test(pattern)) return { name, definition: `${name} path ${pattern}\n` };
-  const regex = pattern
-    .replace(/[.+?^$()|[\]\\]/g, "\\$&")
-    .replace(/\*/g, ".*")
-    .replace(/:[a-z0-9]+/g, "[^/]+");
-  return { name, definition: `${name} path_regexp ^${regex}$\n` };
 }
 
 /** For `aws s3api put-bucket-cors --bucket NAME --cors-configuration file://s3-cors.json`. */
