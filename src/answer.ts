@@ -7,7 +7,23 @@ import { problemDocument } from "./problem.js";
 import type { Fault } from "./query.js";
 
 /** Bytes in memory, or a range of an open file (`end` not included). */
-export type Part = Uint8Array | { readonly file: number; readonly start: number; readonly end: number };
+export type Part = Uint8Array | { readonly file: OpenFile; readonly start: number; readonly end: number };
+
+/** A file that is open for reading. */
+export interface OpenFile {
+  readonly descriptor: number;
+  /**
+   * Its whole content for one answer, checked when it is read; null where it must be read by position. Rejects with
+   * UserError `damaged`.
+   */
+  take(): Promise<Taken | null>;
+}
+
+/** Content that stays in memory at least until it is let go. */
+export interface Taken {
+  readonly bytes: Buffer;
+  letGo(): void;
+}
 
 export interface Answer {
   readonly status: number;

@@ -4,7 +4,8 @@ import { type Command, Option } from "commander";
 import { mirror } from "../mirror/mirror.js";
 import type { MirrorReport } from "../mirror/run.js";
 import { action } from "./command.js";
-import { addMirrorOptions, describeReport, keepFresh, type MirrorFlags, mirrorOptions } from "./mirroring.js";
+import { addMirrorOptions, type MirrorFlags } from "./mirrorflags.js";
+import { describeReport, keepFresh, mirrorOptions } from "./mirroring.js";
 import type { Reporter } from "./reporter.js";
 import { untilStopped } from "./serve.js";
 

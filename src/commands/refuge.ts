@@ -6,11 +6,9 @@ import { mirror } from "../mirror/mirror.js";
 import { MANIFEST, readManifest } from "../release/manifest.js";
 import { settle } from "../release/swap.js";
 import { lanAddresses, qrText, sheetHtml } from "../serve/lan.js";
-import { describeReport, keepFresh, type MirrorFlags, mirrorOptions } from "./mirroring.js";
+import type { MirrorFlags } from "./mirrorflags.js";
+import { describeReport, keepFresh, mirrorOptions } from "./mirroring.js";
 import type { Reporter } from "./reporter.js";
-
-/** A copy never takes the place of what was built here by mere default. */
-export const MIRRORED_SITE = "dist/mirror";
 
 const EVERY = 6 * 3600; // seconds between looks at the source
 

@@ -2,11 +2,9 @@
 
 import type { Command } from "commander";
 import { type Instance, type InstanceOptions, startInstance } from "../serve/instance.js";
-import { gatherMetrics, serveMetrics } from "../serve/metrics.js";
 import { type Served, startWorkers } from "../serve/workers.js";
 import { action, formatCount, options } from "./command.js";
-import { addMirrorOptions, type MirrorFlags } from "./mirroring.js";
-import { haveCopy, MIRRORED_SITE, renew, showLan } from "./refuge.js";
+import { addMirrorOptions, MIRRORED_SITE, type MirrorFlags } from "./mirrorflags.js";
 import type { Reporter } from "./reporter.js";
 
 export interface ServeFlags {
@@ -72,7 +70,10 @@ export function addServingOptions(command: Command): Command {
 /** Serves until SIGINT or SIGTERM. */
 export async function runServe(given: ServeFlags & Partial<MirrorFlags>, reporter: Reporter): Promise<void> {
   const flags = given.lan === true ? { ...given, host: "0.0.0.0" } : given;
-  const hadCopy = flags.mirror !== undefined && (await haveCopy(flags.mirror, flags, reporter));
+  const { mirror, lan } = flags;
+  // Only who mirrors pays for the modules that do: they take as much memory as all others together.
+  const refuge = mirror === undefined && lan !== true ? null : await import("./refuge.js");
+  const hadCopy = mirror !== undefined && (await refuge?.haveCopy(mirror, flags, reporter)) === true;
   const serving = await startServing(flags, (line) => reporter.line(line));
   // Before the address is printed: whoever reads it may send a signal at once.
   const signalled = untilStopped();
@@ -83,7 +84,7 @@ Try:
   curl '${address}/api.php?format=json&limit=3'
   curl '${address}/api.php?format=gpx&bbox=-0.5,42.6,0.5,43&type_lieu=5'
 Stop with Ctrl+C.`);
-  if (flags.lan === true) showLan(flags, Number(new URL(address).port || 80), reporter);
+  if (lan === true) refuge?.showLan(flags, Number(new URL(address).port || 80), reporter);
   const metrics = await startMetrics(flags, serving.metricsText);
   if (metrics !== null) reporter.line(`Metrics at ${metrics.address}`);
   reporter.result({
@@ -95,7 +96,7 @@ Stop with Ctrl+C.`);
   });
   process.on("SIGHUP", serving.reopenLogs);
   const stopped = new AbortController();
-  if (flags.mirror !== undefined) void renew(flags.mirror, flags, hadCopy, stopped.signal, reporter);
+  if (mirror !== undefined) void refuge?.renew(mirror, flags, hadCopy, stopped.signal, reporter);
   await signalled;
   stopped.abort(new Error("stopped"));
   metrics?.close();
@@ -117,7 +118,7 @@ async function startServing(flags: ServeFlags, log: (line: string) => void): Pro
   const hasMetrics = metricsPort !== undefined;
   const given: InstanceOptions = { site, host, port, memory, trustProxy, accessLog, hasMetrics, log };
   if (workers > 1) {
-    const metricsText = hasMetrics ? gatherMetrics() : async () => "";
+    const metricsText = hasMetrics ? (await import("../serve/metrics.js")).gatherMetrics() : async () => "";
     const started = await startWorkers(workers, given);
     return { served: started, metricsText, reopenLogs: started.reopenLogs, close: started.close };
   }
@@ -132,7 +133,9 @@ async function startServing(flags: ServeFlags, log: (line: string) => void): Pro
 }
 
 async function startMetrics({ metricsHost, metricsPort }: ServeFlags, text: () => Promise<string>) {
-  return metricsPort === undefined ? null : await serveMetrics(metricsHost, metricsPort, text);
+  if (metricsPort === undefined) return null;
+  const { serveMetrics } = await import("../serve/metrics.js");
+  return await serveMetrics(metricsHost, metricsPort, text);
 }
 
 /** Waits for SIGINT or SIGTERM. A second signal does not wait for the answers in flight. */

@@ -1,9 +1,9 @@
-/** Contents of a release's files: in memory where they fit, behind an open file where they do not. */
+/** Contents of a release's files: in memory from the start, or behind an open file. */
 
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { etagOf, type Part } from "../answer.js";
+import { etagOf, type OpenFile, type Part } from "../answer.js";
 import { type Coding, codingNames, codings, type FileForm } from "../bytes/compress.js";
 import { UserError } from "../errors.js";
 import { formatNames } from "../formats/index.js";
@@ -50,46 +50,70 @@ export function formsOfFile(file: ManifestFile): Source[] {
   ];
 }
 
-/**
- * What cut answers are made of first, format after format; then the smallest files, because they are the most. What does
- * not fit is passed over.
- */
-export function chooseForMemory(sources: readonly Source[], memory: number): ReadonlySet<string> {
-  const first = formatNames.flatMap((format) => [exportPath(null, null, format), piecesPath(format)]);
-  const order = (path: string): number => (first.includes(path) ? first.indexOf(path) : first.length);
+const shares = {
+  cut: 3 / 4, // at most, for what cut answers are made of
+  small: 1 / 8, // for the smallest files: there are so many that none should stay open
+} as const;
+
+/** Paths of what is read at the start, and the bytes of memory that are left for what is asked for later. */
+export function chooseForMemory(sources: readonly Source[], memory: number) {
   const chosen = new Set<string>();
   let left = memory;
-  for (const { path, bytes } of [...sources].sort(
-    (a, b) => order(a.path) - order(b.path) || a.bytes - b.bytes,
-  )) {
-    if (bytes > left) continue;
-    left -= bytes;
-    chosen.add(path);
-  }
-  return chosen;
+  /** What does not fit is passed over. */
+  const choose = (candidates: readonly Source[], share: number): void => {
+    let room = memory * share;
+    for (const { path, bytes } of candidates) {
+      if (bytes > room) continue;
+      room -= bytes;
+      left -= bytes;
+      chosen.add(path);
+    }
+  };
+  const cut = formatNames.flatMap((format) => [exportPath(null, null, format), piecesPath(format)]);
+  const place = (path: string): number => cut.indexOf(path);
+  const isCut = ({ path }: Source): boolean => place(path) !== -1;
+  choose(
+    sources.filter(isCut).sort((a, b) => place(a.path) - place(b.path)),
+    shares.cut,
+  );
+  choose(
+    sources.filter((source) => !isCut(source)).sort((a, b) => a.bytes - b.bytes),
+    shares.small,
+  );
+  return { chosen, left };
 }
 
 /** Work that may be left after every step: whoever runs it decides whether others get a turn in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** Opens a form; `opened` gathers the files that stay open. Throws UserError `damaged`. */
+/** Lets others work after every step. */
+export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await new Promise(setImmediate);
+  }
+}
+
+/** Opens a form; a file that stays open goes to `keep`, any other into memory. Throws UserError `damaged`. */
 export function* openBody(
   site: string,
   source: Source,
-  inMemory: boolean,
   opened: number[],
+  keep: ((descriptor: number) => OpenFile) | null,
 ): Steps<FileBody> {
   const path = join(site, source.path);
   const file = openSync(path, "r");
   opened.push(file);
   const { size } = fstatSync(file);
   if (size !== source.bytes) throw damaged(path, `${size} bytes instead of ${source.bytes}`);
-  if (!inMemory) {
+  if (keep !== null) {
+    const kept = keep(file);
     return {
       coding: source.coding,
       length: size,
       etag: source.etag,
-      slice: (start, end) => ({ file, start, end }),
+      slice: (start, end) => ({ file: kept, start, end }),
     };
   }
   const bytes = yield* readChecked(file, source, path);

@@ -13,12 +13,14 @@ import {
   damaged,
   type FileBody,
   formsOfFile,
+  inTurns,
   memoryBody,
   openBody,
   readChecked,
   type Steps,
 } from "./bodies.js";
 import type { Pieces } from "./gzip.js";
+import { createKeeper } from "./keeper.js";
 import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
 import { exportPath, piecesPath } from "./paths.js";
 import { openRanks, type Ranks } from "./ranks.js";
@@ -58,11 +60,12 @@ export interface Release {
   retire(): void;
 }
 
-/** Memory for file contents; what does not fit is read from disk, request by request. */
+/** Bytes of memory for file contents: those of the start, and those that were asked for. */
 export const DEFAULT_MEMORY = 256 * 1024 * 1024;
 
 /**
- * Opens a release folder. Files that fit in memory are checked against the manifest; the others by their size.
+ * Opens a release folder. What is read now is checked against the manifest, the other files by their size, and by their
+ * content when they are first asked for.
  * Throws UserError `damaged` when the release is missing, incomplete or altered.
  */
 export function openRelease(site: string, memory = DEFAULT_MEMORY): Release {
@@ -74,13 +77,8 @@ export function openRelease(site: string, memory = DEFAULT_MEMORY): Release {
 }
 
 /** `openRelease`, in steps of about a millisecond: a server goes on answering in between. */
-export async function loadRelease(site: string, memory = DEFAULT_MEMORY): Promise<Release> {
-  const steps = openInSteps(site, memory);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await new Promise(setImmediate);
-  }
+export function loadRelease(site: string, memory = DEFAULT_MEMORY): Promise<Release> {
+  return inTurns(openInSteps(site, memory));
 }
 
 function* openInSteps(site: string, memory: number): Steps<Release> {
@@ -110,11 +108,13 @@ function* assemble(
   const files = new Map<string, ReleaseFile>();
   const served = manifest.files.filter(({ hostOnly }) => !hostOnly);
   const sources = served.flatMap((file) => formsOfFile(file));
-  const inMemory = chooseForMemory(sources, memory);
+  const { chosen, left } = chooseForMemory(sources, memory);
+  const keeper = createKeeper(left);
   const bodies = new Map<string, FileBody>();
   for (const source of sources) {
-    bodies.set(source.path, yield* openBody(site, source, inMemory.has(source.path), opened));
-    if (inMemory.has(source.path)) yield;
+    const keep = chosen.has(source.path) ? null : keeper(source, join(site, source.path));
+    bodies.set(source.path, yield* openBody(site, source, opened, keep));
+    if (keep === null) yield;
   }
   for (const file of served) {
     const plain = bodies.get(file.path) as FileBody;

@@ -1,7 +1,8 @@
 /** A server with all that an operator may have asked for: access log, counting. One for each process. */
 
-import { type AccessLog, openAccessLog } from "./accesslog.js";
-import { countAnswers, type Metrics } from "./metrics.js";
+import type { Release } from "../release/release.js";
+import type { AccessLog } from "./accesslog.js";
+import type { Metrics } from "./metrics.js";
 import { type RunningServer, type ServerOptions, startServer } from "./server.js";
 
 export interface InstanceOptions extends Pick<ServerOptions, "site" | "host" | "port" | "log"> {
@@ -20,10 +21,9 @@ export interface Instance extends RunningServer {
 
 /** Starts what the options ask for. Throws as `startServer`, and when the log cannot be written. */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
-  const accessLog: AccessLog | null =
-    options.accessLog === null ? null : openAccessLog(options.accessLog, options.trustProxy);
+  const accessLog = await openLog(options);
   const running: { server?: RunningServer } = {};
-  const metrics = options.hasMetrics ? countAnswers(() => running.server?.release()) : null;
+  const metrics = await startMetrics(options, () => running.server?.release());
   const observers = [accessLog?.observe, metrics?.observe].filter((one) => one !== undefined);
   const server = await startServer({ ...options, observers });
   running.server = server;
@@ -36,4 +36,21 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       accessLog?.close();
     },
   };
+}
+
+// What was not asked for is not loaded: it would be a tenth of the memory of a server.
+
+async function openLog({ accessLog, trustProxy }: InstanceOptions): Promise<AccessLog | null> {
+  if (accessLog === null) return null;
+  const { openAccessLog } = await import("./accesslog.js");
+  return openAccessLog(accessLog, trustProxy);
+}
+
+async function startMetrics(
+  { hasMetrics }: InstanceOptions,
+  release: () => Release | undefined,
+): Promise<Metrics | null> {
+  if (!hasMetrics) return null;
+  const { countAnswers } = await import("./metrics.js");
+  return countAnswers(release);
 }

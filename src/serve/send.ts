@@ -4,7 +4,7 @@ import { read } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { promisify } from "node:util";
-import { type Answer, lengthOf, type Part } from "../answer.js";
+import { type Answer, lengthOf, type OpenFile, type Part, problem, type Taken } from "../answer.js";
 import type { Release } from "../release/release.js";
 
 const CHUNK = 256 * 1024; // bytes read from disk at a time
@@ -14,43 +14,89 @@ export function send(
   release: Release,
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, body }: Answer,
+  answer: Answer,
   log: (line: string) => void,
 ): void {
-  response.writeHead(status, headers);
-  if (request.method === "HEAD" || body.length === 0) {
-    response.end();
+  if (request.method === "HEAD" || answer.body.every((part) => part instanceof Uint8Array)) {
+    sendFromMemory(request, response, answer);
     return;
   }
-  // Many small writes in one system call; the bytes themselves are never copied.
-  response.cork();
-  const inMemory = body.findIndex((part) => !(part instanceof Uint8Array));
-  for (const part of inMemory === -1 ? body : body.slice(0, inMemory)) response.write(part);
-  if (inMemory === -1) {
-    response.end();
-    return;
-  }
-  response.uncork();
   const done = release.hold();
-  sendFromDisk(request.socket, response, body.slice(inMemory))
+  sendFromFiles(request, response, answer)
     .catch((error: unknown) => {
       log(`Fault while reading the release: ${error instanceof Error ? error.message : String(error)}`);
-      response.destroy();
+      if (response.headersSent) response.destroy();
+      else sendFromMemory(request, response, UNREADABLE);
     })
     .finally(done);
 }
 
+// A release that is copied over in place, perhaps: the new one is opened when it is whole.
+const UNREADABLE = problem(503, "The file cannot be read now. Ask again.", {
+  headers: { "Retry-After": "5" },
+});
+
+/** Many small writes in one system call; the bytes themselves are never copied. */
+function sendFromMemory(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+): void {
+  response.writeHead(status, headers);
+  if (request.method !== "HEAD" && body.length > 0) {
+    response.cork();
+    for (const part of body) response.write(part);
+  }
+  response.end();
+}
+
 const readFile = promisify(read);
 
-async function sendFromDisk(socket: Socket, response: ServerResponse, parts: readonly Part[]): Promise<void> {
-  await turnOf(socket, response);
-  if (socket.destroyed) return;
-  for (const batch of batchesOf(parts)) {
+/** Files that are kept in memory are sent from there, the others a chunk at a time. */
+async function sendFromFiles(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+): Promise<void> {
+  await turnOf(request.socket, response);
+  if (request.socket.destroyed) return;
+  const body = await takeParts(response, answer.body);
+  if (response.destroyed) return;
+  if (body.every((part) => part instanceof Uint8Array)) {
+    sendFromMemory(request, response, { ...answer, body });
+    return;
+  }
+  response.writeHead(answer.status, answer.headers);
+  for (const batch of batchesOf(body)) {
     const bytes = await readBatch(batch);
     if (response.destroyed) return;
     if (!response.write(bytes)) await drained(response);
   }
   response.end();
+}
+
+/** The parts, with the bytes of what is kept in memory in the place of files; they are let go when the answer is over. */
+async function takeParts(response: ServerResponse, parts: readonly Part[]): Promise<readonly Part[]> {
+  const contents = new Map<OpenFile, Taken | null>();
+  response.once("close", () => {
+    for (const content of contents.values()) content?.letGo();
+    contents.clear();
+  });
+  const taken: Part[] = [];
+  for (const part of parts) {
+    if (part instanceof Uint8Array) {
+      taken.push(part);
+      continue;
+    }
+    let content = contents.get(part.file);
+    if (content === undefined) {
+      content = await part.file.take();
+      if (response.destroyed) content?.letGo();
+      else contents.set(part.file, content);
+    }
+    taken.push(content === null ? part : content.bytes.subarray(part.start, part.end));
+  }
+  return taken;
 }
 
 /** Parts in portions of at most CHUNK bytes: a box of many ranges is a few writes. */
@@ -89,7 +135,7 @@ async function readBatch(batch: readonly Part[]): Promise<Uint8Array> {
     const target = bytes.subarray(at, at + lengthOf(part));
     at += target.length;
     if (part instanceof Uint8Array) target.set(part);
-    else reads.push(readInto(target, part.file, part.start));
+    else reads.push(readInto(target, part.file.descriptor, part.start));
   }
   await Promise.all(reads);
   return bytes;

@@ -62,6 +62,6 @@ function originOf(headers: RequestHeaders): string | null {
 function bytesOf(part: Part): Buffer {
   if (part instanceof Uint8Array) return Buffer.from(part);
   const bytes = Buffer.alloc(lengthOf(part));
-  readSync(part.file, bytes, 0, bytes.length, part.start);
+  readSync(part.file.descriptor, bytes, 0, bytes.length, part.start);
   return bytes;
 }

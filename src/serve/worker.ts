@@ -2,7 +2,6 @@
 
 import { explain, UserError } from "../errors.js";
 import { type Instance, startInstance } from "./instance.js";
-import { shareMetrics } from "./metrics.js";
 import type { FromWorker, ToWorker } from "./workers.js";
 
 let instance: Instance | null = null;
@@ -14,7 +13,7 @@ function tell(message: FromWorker): void {
 
 async function start(options: Extract<ToWorker, { readonly kind: "start" }>["options"]): Promise<void> {
   try {
-    if (options.hasMetrics) shareMetrics();
+    if (options.hasMetrics) (await import("./metrics.js")).shareMetrics();
     instance = await startInstance({ ...options, log: (line) => tell({ kind: "log", line }) });
     const { generation, date, count } = instance.release().manifest;
     tell({ kind: "ready", address: instance.address, generation, date, count });
