@@ -185,11 +185,12 @@ function parseBBox(text: string): { readonly value: BBox } | { readonly fault: s
   };
 }
 
-/** Exchanging latitude and longitude, or the two corners' inner order, would make a valid box. */
+/** Reading each corner as latitude, longitude would make a valid box. Never so where west and east alone are exchanged. */
 function looksSwapped(west: number, south: number, east: number, north: number): boolean {
-  const isBox = (w: number, s: number, e: number, n: number): boolean =>
-    Math.abs(w) <= 180 && Math.abs(e) <= 180 && Math.abs(s) <= 90 && Math.abs(n) <= 90 && w <= e && s <= n;
-  return isBox(south, west, north, east) || isBox(west, east, south, north);
+  const isLatitude = (edge: number): boolean => Math.abs(edge) <= 90;
+  const isLongitude = (edge: number): boolean => Math.abs(edge) <= 180;
+  const isInRange = isLatitude(west) && isLatitude(east) && isLongitude(south) && isLongitude(north);
+  return isInRange && west <= east && south <= north;
 }
 
 /** The canonical query string of a request: what is not the default, in the order of the table. */

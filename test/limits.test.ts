@@ -94,6 +94,30 @@ describe("slow clients", () => {
   });
 });
 
+it.each([
+  ["memory", 64 * 1024 * 1024],
+  ["disk", 0],
+])(
+  "what is no HTTP behind a request is refused behind its answer, never in the middle, from %s",
+  async (_where, memory) => {
+    const server = await serve(heavy.site, { memory });
+    const { body } = await ask(server.address + HEAVY);
+    const socket = await openSocket(server.address);
+    const chunks: Buffer[] = [];
+    socket.on("data", (bytes) => {
+      chunks.push(bytes);
+      socket.pause();
+      setTimeout(() => socket.resume(), 1);
+    });
+    socket.write(`${REQUEST}this is no HTTP\r\n\r\n`);
+    await closed(socket);
+    const got = Buffer.concat(chunks);
+    const start = got.indexOf("\r\n\r\n") + 4;
+    expect(got.subarray(start, start + body.length).equals(body)).toBe(true);
+    expect(statusOf(got.toString("latin1", start + body.length))).toBe(400);
+  },
+);
+
 it("connections over the limit are closed, and room that is freed is used again", async () => {
   const server = await serve(light.site, { limits: { connections: 3 } });
   const held = await Promise.all([1, 2, 3].map(() => openSocket(server.address)));

@@ -7,7 +7,7 @@ import { type Answer, problem } from "../answer.js";
 import { systemCode, UserError } from "../errors.js";
 import type { Release } from "../release/release.js";
 import { settle } from "../release/swap.js";
-import { drainable } from "./drain.js";
+import { watchAnswers } from "./drain.js";
 import type { OtherFiles } from "./files.js";
 import { followRelease } from "./follow.js";
 import { type Observer, watchWith } from "./observe.js";
@@ -72,19 +72,28 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     watch: watchWith(options.observers ?? []),
     trustProxy: options.trustProxy ?? false,
   };
-  const server = createServer(
-    { maxHeaderSize: limits.headerBytes, connectionsCheckingInterval: limits.check },
-    (request, response) => {
-      handle({ ...standing, release: current.release(), others: current.others() }, request, response);
-    },
-  );
-  const stop = drainable(server);
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    connectionsCheckingInterval: limits.check,
+  });
+  const answer = (request: IncomingMessage, response: ServerResponse): void =>
+    handle({ ...standing, release: current.release(), others: current.others() }, request, response);
+  server.on("request", answer);
+  server.on("checkExpectation", answer); // nothing can be expected of a server that answers GET (RFC 9110, 10.1.1)
+  const answers = watchAnswers(server);
   server.headersTimeout = limits.headers;
   server.requestTimeout = limits.request;
   server.keepAliveTimeout = limits.keepAlive;
   server.timeout = limits.stall;
   server.maxConnections = limits.connections;
-  server.on("clientError", refuseUnreadable);
+  // Behind the answers that are under way: in the middle of one it would become part of a file.
+  server.on("clientError", (error, socket: Socket) =>
+    answers.after(socket, () => refuseUnreadable(error, socket)),
+  );
+  server.on("connect", (_request, socket: Socket) => {
+    socket.on("error", () => socket.destroy()); // node hands the connection over, resets and all
+    answers.after(socket, () => endWith(socket, "405 Method Not Allowed"));
+  });
   try {
     await listen(server, options);
   } catch (error) {
@@ -97,7 +106,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     release: current.release,
     connections: () => promisify(server.getConnections.bind(server))(),
     close: async () => {
-      await stop(limits.grace);
+      await answers.stop(limits.grace);
       current.stop();
     },
   };
@@ -156,7 +165,10 @@ function refuseUnreadable(error: Error, socket: Socket): void {
     socket.destroy();
     return;
   }
-  socket.end(
-    `HTTP/1.1 ${UNREADABLE[code] ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\nAccess-Control-Allow-Origin: *\r\n\r\n`,
-  );
+  endWith(socket, UNREADABLE[code] ?? "400 Bad Request");
+}
+
+function endWith(socket: Socket, status: string): void {
+  const headers = "Connection: close\r\nContent-Length: 0\r\nAccess-Control-Allow-Origin: *";
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n`);
 }

@@ -1,0 +1,59 @@
+/** slowhttptest: sockets that send or read so slowly that they would hold a server for ever. */
+
+import { execFile } from "node:child_process";
+import { promisify, stripVTControlCharacters } from "node:util";
+import { isInstalled, pinned } from "../machine.js";
+import { shown } from "../table.js";
+import { type Outcome, probe, type Releases, startServer } from "./trial.js";
+
+const SOCKETS = 500;
+
+const modes = {
+  // A header line every 5 s; they have 10 s for all.
+  headers: { flags: ["-H", "-i", "5"], seconds: 30, path: "/" },
+  // A piece of a body every 5 s; it has 15 s.
+  body: { flags: ["-B", "-i", "5", "-s", "8192", "-t", "POST"], seconds: 35, path: "/api.php" },
+  // 32 bytes every 5 s of an answer of megabytes, through the smallest window.
+  read: {
+    flags: ["-X", "-w", "16", "-y", "64", "-n", "5", "-z", "32", "-k", "1"],
+    seconds: 100,
+    path: "/exports/all/all.kml",
+  },
+} as const;
+
+export async function slowSockets({ one }: Releases, mode: keyof typeof modes): Promise<Outcome> {
+  const { flags, seconds, path } = modes[mode];
+  const asked = `${SOCKETS} sockets, ${seconds} s`;
+  if (!isInstalled("slowhttptest"))
+    return { asked, seen: "slowhttptest is not installed", faults: ["not tried"] };
+  const server = await startServer(one);
+  try {
+    const before = server.memory();
+    const command = [
+      ...["slowhttptest", ...flags, "-c", String(SOCKETS), "-r", "200"],
+      ...["-l", String(seconds), "-x", "24", "-p", "3", "-u", server.address + path],
+    ];
+    const [program = "", ...args] = pinned(1, command);
+    const slow = promisify(execFile)(program, args, { maxBuffer: 2 ** 26 });
+    const visitor = await probe(server.address, slow);
+    const { stdout } = await slow;
+    const text = stripVTControlCharacters(stdout);
+    // Of the last status that it printed.
+    const last = (name: string): number =>
+      Number([...text.matchAll(new RegExp(`${name}:\\s+(\\d+)`, "g"))].at(-1)?.[1]);
+    const [connected, closed] = [last("connected"), last("closed")];
+    const isDown = text.includes("service available:   NO");
+    return {
+      asked,
+      seen:
+        `${closed} closed, ${connected} left; a visitor waits ${shown(visitor.median)} ms (at most ${shown(visitor.worst)}); ` +
+        `${shown(before)} MiB before, ${shown(server.memory())} after`,
+      faults: [
+        ...(connected > 0 || closed < SOCKETS * 0.9 ? ["sockets are not closed"] : []),
+        ...(visitor.failures > 0 || isDown ? ["the visitor got no answer"] : []),
+      ],
+    };
+  } finally {
+    await server.stop();
+  }
+}
