@@ -18,7 +18,7 @@ import { describe, type Facts, generationAt } from "./facts.js";
 import { GEOPACKAGE, GEOPACKAGE_TYPE } from "./geopackage.js";
 import { openApiDocument } from "./openapi.js";
 import { termsText } from "./page.js";
-import { copyBasemap, writePage } from "./pagefiles.js";
+import { copyBasemap, writeDisk, writePage } from "./pagefiles.js";
 import { DATABASE, type PlainFile, writePlaces } from "./placefiles.js";
 
 export interface BuildOptions {
@@ -139,6 +139,7 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
     ...exported.pieces,
     ...drawn.files,
     ...page.files,
+    writeDisk(folder, page.facts),
     ...(await copyBasemap(folder, work.map.basemap)),
   ];
   const forHost = hostFiles(work.host, files, work.api).map(({ path, mediaType, text }) => ({

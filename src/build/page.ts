@@ -67,7 +67,7 @@ export function pageHtml(facts: Omit<PageFacts, "box">): string {
 <link rel="icon" href="icon.svg" type="image/svg+xml">
 <link rel="manifest" href="app.webmanifest">
 <link rel="stylesheet" href="style.css">
-<script type="module" src="app.js"></script>
+<script defer src="app.js"></script>
 <link rel="service-desc" href="openapi.json" type="application/json">
 <link rel="license" href="terms.txt">
 </head>

@@ -1,8 +1,8 @@
 /** The map page's files in a release: the compiled bundle, the shell, and what it must know before it draws anything. */
 
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import type { FileForm } from "../bytes/compress.js";
 import { measure, type WrittenFile, writeText } from "../bytes/written.js";
 import { UserError } from "../errors.js";
@@ -14,6 +14,8 @@ import { type PageFacts, pageHtml, webManifest } from "./page.js";
 
 export const PAGE_FACTS = "page.json";
 export const BASEMAP = "basemap.pmtiles";
+/** The data as a script: the one thing that a browser reads where the page is opened from a disk. */
+const DISK = "disk/places.js";
 
 const mediaTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -28,6 +30,7 @@ export interface WrittenPage {
   readonly plain: readonly WrittenFile[];
   /** Files of the bundle, which come with their compressed forms. */
   readonly files: readonly ManifestFile[];
+  readonly facts: PageFacts;
 }
 
 /** Writes the page; `facts.sizes` is filled from the exports. */
@@ -46,7 +49,16 @@ export function writePage(
       writeText(folder, "app.webmanifest", "application/manifest+json", webManifest(known)),
     ],
     files: bundle.sort().map((name) => copyBundled(folder, name)),
+    facts: known,
   };
+}
+
+/** Writes the script that stands for the endpoint and every file on a disk; the whole export must be compressed by now. */
+export function writeDisk(folder: string, page: PageFacts): ManifestFile {
+  const places = readFileSync(join(folder, "exports/all/all.geojson.gz")).toString("base64");
+  mkdirSync(dirname(join(folder, DISK)), { recursive: true });
+  const script = `globalThis.shelters=${JSON.stringify({ page, places })};\n`;
+  return { ...writeText(folder, DISK, "text/javascript; charset=utf-8", script), codings: {} };
 }
 
 function copyBundled(folder: string, name: string): ManifestFile {

@@ -48,25 +48,28 @@ function copyScript(name) {
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-const shared = { platform: "browser", plugins: [ownFormats], external: ["maplibre-gl"], logLevel: "warn" };
-await Promise.all([
+const shared = { platform: "browser", plugins: [ownFormats], logLevel: "warn" };
+// The page and its service worker are classic scripts: from a disk browsers load nothing else. The map comes as a module.
+const classic = (name, from) =>
   build({
     ...shared,
-    input: { app: join(here, "app.ts") },
-    output: {
-      dir: out,
-      format: "esm",
-      minify: true,
-      paths: { "maplibre-gl": "./maplibre-gl.mjs" },
-      chunkFileNames: "[name].js",
-    },
-  }),
-  build({
-    ...shared,
-    input: { sw: join(here, "sw.ts") },
+    input: { [name]: join(here, from) },
+    external: [/\/map\.js$/],
     output: { dir: out, format: "iife", minify: true },
-  }),
-]);
+  });
+const map = build({
+  ...shared,
+  input: { map: join(here, "map.ts") },
+  external: ["maplibre-gl"],
+  output: {
+    dir: out,
+    format: "esm",
+    minify: true,
+    paths: { "maplibre-gl": "./maplibre-gl.mjs" },
+    chunkFileNames: "[name].js",
+  },
+});
+await Promise.all([classic("app", "main.ts"), classic("sw", "sw.ts"), map]);
 for (const name of ["maplibre-gl.mjs", "maplibre-gl-worker.mjs"]) copyScript(name);
 copyFileSync(join(modules, "maplibre-gl", "dist", "maplibre-gl.css"), join(out, "maplibre-gl.css"));
 for (const name of ["style.css", "icon.svg"]) copyFileSync(join(here, name), join(out, name));

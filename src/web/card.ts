@@ -25,7 +25,7 @@ export function createCard({ facts, onClose }: { readonly facts: PageFacts; read
       const story = el("div", { class: "story" });
       element.setAttribute("aria-label", place.name);
       element.replaceChildren(
-        ...contents(place, facts, say, language, onClose),
+        ...contents(place, say, language, onClose),
         story,
         ...footer(facts, say, language),
       );
@@ -38,13 +38,7 @@ export function createCard({ facts, onClose }: { readonly facts: PageFacts; read
   };
 }
 
-function contents(
-  place: PlaceEntry,
-  facts: PageFacts,
-  say: Say,
-  language: Language,
-  onClose: () => void,
-): HTMLElement[] {
+function contents(place: PlaceEntry, say: Say, language: Language, onClose: () => void): HTMLElement[] {
   const close = el(
     "button",
     { type: "button", class: "close", "aria-label": say("close"), on: { click: onClose } },
@@ -78,7 +72,7 @@ function contents(
       .filter((row) => row !== null)
       .map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))),
   );
-  return [head, list, positions(place, say), links(place, facts, say)];
+  return [head, list, positions(place, say), links(place, say)];
 }
 
 function positions({ lon, lat }: PlaceEntry, say: Say): HTMLElement {
@@ -93,7 +87,7 @@ function positions({ lon, lat }: PlaceEntry, say: Say): HTMLElement {
   );
 }
 
-function links({ id, lon, lat, name }: PlaceEntry, _facts: PageFacts, say: Say): HTMLElement {
+function links({ id, lon, lat, name }: PlaceEntry, say: Say): HTMLElement {
   const share = new URL(`#${id}`, document.baseURI).href;
   return el(
     "p",

@@ -50,7 +50,8 @@ export function cutDocument(
     extraKeys,
     region,
     category,
-    bbox: null, // as in the server's answers: a box of what is asked, not of what is found, would mislead
+    // As in the ready-made files; in what is cut out of them a box of what is found would mislead.
+    bbox: bbox === null && places.length === matching.length ? boxAround(places) : null,
   };
   const body = places.map((place) => format.place(place)).join(format.separator);
   return {
@@ -72,6 +73,18 @@ function isAsked(
     (wantedRegion === null || region === wantedRegion) &&
     (wantedCategory === null || category === wantedCategory)
   );
+}
+
+function boxAround(places: readonly Place[]): BBox | null {
+  if (places.length === 0) return null;
+  const box = { west: 180, south: 90, east: -180, north: -90 };
+  for (const { lon, lat } of places) {
+    box.west = Math.min(box.west, lon);
+    box.south = Math.min(box.south, lat);
+    box.east = Math.max(box.east, lon);
+    box.north = Math.max(box.north, lat);
+  }
+  return box;
 }
 
 /** A Feature of our own export as the Place that it was written from. */

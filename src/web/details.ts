@@ -1,5 +1,6 @@
 /** The full record of a place: from the endpoint where there is one, else from the smallest file that holds it. */
 
+import { isOnDisk, loadExport } from "./data.js";
 import { type PageFacts, type PlaceEntry, packPath } from "./model.js";
 
 export type PlaceRecord = Readonly<Record<string, unknown>>;
@@ -10,6 +11,10 @@ const known = new Map<number, PlaceRecord>();
 export async function loadRecord(facts: PageFacts, place: PlaceEntry): Promise<PlaceRecord | null> {
   const remembered = known.get(place.id);
   if (remembered !== undefined) return remembered;
+  if (isOnDisk()) {
+    const { features } = await loadExport(facts, null);
+    return features.find(({ properties }) => properties["id"] === place.id)?.properties ?? null;
+  }
   const point = `${place.lon},${place.lat},${place.lon},${place.lat}`;
   const addresses = [
     `api.php?format=json&bbox=${point}`,

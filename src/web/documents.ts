@@ -1,17 +1,10 @@
 /** A document of what the visitor sees: from the endpoint, or cut here where none answers. The bytes are the same. */
 
 import type { BBox } from "../place.js";
-import { cutDocument, type ExportDocument } from "./cut.js";
+import { cutDocument } from "./cut.js";
+import { isOnDisk, loadExport } from "./data.js";
 import { type FormatName, formats } from "./formats.js";
-import {
-  type Choice,
-  matcher,
-  type PageFacts,
-  type PlaceEntry,
-  packPath,
-  searchKey,
-  singleCategory,
-} from "./model.js";
+import { type Choice, entryOf, matcher, type PageFacts, type PlaceEntry, singleCategory } from "./model.js";
 
 export interface Scope {
   readonly facts: PageFacts;
@@ -46,6 +39,7 @@ function edges({ west, south, east, north }: BBox): number[] {
 
 /** null where no endpoint of ours answers: a static host has none, or answers with a page of its own. */
 async function askEndpoint(scope: Scope, format: FormatName): Promise<Blob | null> {
+  if (isOnDisk()) return null;
   try {
     const answer = await fetch(endpointAddress(scope, format));
     const isOurs = answer.ok && answer.headers.has("OGC-NumberMatched");
@@ -56,32 +50,16 @@ async function askEndpoint(scope: Scope, format: FormatName): Promise<Blob | nul
 }
 
 async function cutHere({ facts, choice, box }: Scope, format: FormatName): Promise<Blob> {
-  const answer = await fetch(packPath(facts, choice.region, null, "geojson"));
-  if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
-  const whole = (await answer.json()) as ExportDocument;
+  const whole = await loadExport(facts, choice.region);
   const category = singleCategory(choice);
   const [west = -180, south = -90, east = 180, north = 90] = box === null ? [] : edges(box);
-  const bbox = box === null ? null : { west, south, east, north };
   const query = {
     format,
-    bbox,
+    bbox: box === null ? null : { west, south, east, north },
     region: choice.region,
     category: typeof category === "number" ? category : null,
   };
-  const isChosen = chosenIds(choice);
-  const cut = cutDocument(whole, facts.extraKeys, query, isChosen);
+  const isChosen = matcher(choice);
+  const cut = cutDocument(whole, facts.extraKeys, query, (place) => isChosen(entryOf(place)));
   return new Blob([cut.text], { type: formats[format].mediaType });
-}
-
-/** The page's own filter, on a record of an export. */
-function chosenIds(
-  choice: Choice,
-): (place: Pick<PlaceEntry, "id" | "name" | "commune" | "category" | "region">) => boolean {
-  const matches = matcher(choice);
-  return (place) => matches(entryOf(place));
-}
-
-function entryOf(place: Pick<PlaceEntry, "id" | "name" | "commune" | "category" | "region">): PlaceEntry {
-  const key = ` ${searchKey(place.name)} ${searchKey(place.commune)}`;
-  return { ...place, lon: 0, lat: 0, altitude: null, summer: null, winter: null, key };
 }

@@ -25,10 +25,14 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** An SVG drawing of ours as an element, hidden from screen readers: words stand beside it. */
+const drawings = new Map<string, Element>();
+
+/** An SVG drawing of ours as an element, hidden from screen readers: words stand beside it. Each is read once. */
 export function drawing(svg: string, className: string): Element {
-  const { documentElement } = new DOMParser().parseFromString(svg, "image/svg+xml");
-  documentElement.setAttribute("class", className);
-  documentElement.setAttribute("aria-hidden", "true");
-  return document.importNode(documentElement, true);
+  const known = drawings.get(svg) ?? new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+  drawings.set(svg, known);
+  const copy = document.importNode(known, true);
+  copy.setAttribute("class", className);
+  copy.setAttribute("aria-hidden", "true");
+  return copy;
 }

@@ -3,14 +3,14 @@
 import { symbolSvg } from "../symbols.js";
 import { appearanceOf, type Category, categoryNumbers, type Language } from "../taxonomy.js";
 import { drawing, el } from "./dom.js";
-import { type Choice, countCategories, type PageFacts, type PlaceEntry } from "./model.js";
+import { type Choice, countCategories, type PageFacts, type PlaceEntry, type Position } from "./model.js";
 import type { Say } from "./words.js";
 
 interface FilterOptions {
   readonly facts: PageFacts;
   readonly places: readonly PlaceEntry[];
   readonly onChoice: (changed: Partial<Choice>) => void;
-  readonly onVisitor: (position: { readonly lon: number; readonly lat: number } | null) => void;
+  readonly onVisitor: (position: Position | null) => void;
 }
 
 /** Beds first, ruins last: the order in which people look. */
@@ -41,7 +41,15 @@ export function createFilters({ facts, places, onChoice, onVisitor }: FilterOpti
   search.addEventListener("input", () => onChoice({ search: search.value }));
   region.addEventListener("change", () => onChoice({ region: region.value === "" ? null : region.value }));
   let say: Say = (word) => word;
-  near.addEventListener("click", () => locate(note, onVisitor, say));
+  const become = (position: Position | null): void => {
+    near.setAttribute("aria-pressed", String(position !== null));
+    onVisitor(position);
+  };
+  near.setAttribute("aria-pressed", "false");
+  near.addEventListener("click", () => {
+    if (near.getAttribute("aria-pressed") === "true") become(null);
+    else locate(note, become, say);
+  });
   // A category without a single place would be a button that does nothing.
   const present = ORDER.filter((category) =>
     category === null
@@ -50,8 +58,12 @@ export function createFilters({ facts, places, onChoice, onVisitor }: FilterOpti
   );
   return {
     element,
-    reset: () => {
+    reset: (): void => {
       search.value = "";
+    },
+    focus: (): void => search.focus(),
+    say: (text: string): void => {
+      note.textContent = text;
     },
     update: (choice: Choice, words: Say, language: Language): void => {
       say = words;

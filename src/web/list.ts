@@ -15,18 +15,27 @@ interface ListState {
   readonly language: Language;
   readonly choice: Choice;
   readonly total: number;
-  /** Whether the list follows a map. */
-  readonly isMapped: boolean;
+  /** Whether everything that matches is listed, not only what the map shows. */
+  readonly isAll: boolean;
+  /** Where the distances begin. */
+  readonly from: "fromMiddle" | "fromYou";
 }
 
 export function createList(options: {
   readonly onPick: (place: PlaceEntry) => void;
   readonly onEverything: () => void;
 }) {
-  const status = el("p", { class: "status", role: "status" });
+  const status = el("span", { class: "status", role: "status" });
+  const measured = el("span", {});
   const rows = el("ul", { class: "list", id: "list" });
   const more = el("button", { type: "button", class: "more" });
-  const element = el("div", { class: "results" }, status, rows, more);
+  const element = el(
+    "div",
+    { class: "results" },
+    el("p", { class: "summary" }, status, measured),
+    rows,
+    more,
+  );
   let shown = PAGE;
   let state: ListState | null = null;
   more.addEventListener("click", () => {
@@ -36,19 +45,25 @@ export function createList(options: {
 
   const update = (next: ListState): void => {
     state = next;
-    const { listed, say, choice, total, isMapped, language } = next;
+    const { listed, say, total, isAll, from, language } = next;
     const n = listed.length.toLocaleString(language);
-    const isSearch = choice.search.trim() !== "" || !isMapped;
-    status.textContent = say(isSearch ? "found" : "inView", { n, m: total.toLocaleString(language) });
+    status.textContent = say(isAll ? "found" : "inView", { n, m: total.toLocaleString(language) });
+    measured.textContent = say(from);
     const focused =
       document.activeElement instanceof HTMLElement ? document.activeElement.dataset["id"] : undefined;
     rows.replaceChildren(...listed.slice(0, shown).map((one) => row(one, next, options.onPick)));
     if (listed.length === 0) rows.append(nothing(next, options.onEverything));
-    if (focused !== undefined) rows.querySelector<HTMLElement>(`[data-id="${focused}"]`)?.focus();
+    if (focused !== undefined) focus(focused);
     more.textContent = say("more");
     more.hidden = listed.length <= shown;
   };
-  return { element, update };
+  /** Puts the focus on a place's row; false where it has none. */
+  const focus = (id: number | string): boolean => {
+    const button = rows.querySelector<HTMLElement>(`[data-id="${id}"]`);
+    button?.focus();
+    return button !== null;
+  };
+  return { element, update, focus };
 }
 
 function row(

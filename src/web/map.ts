@@ -7,20 +7,20 @@ import { categoryNumbers } from "../taxonomy.js";
 import { countryNames } from "./countries.js";
 import { el } from "./dom.js";
 import { PLACE_LAYERS, type StyleOptions, styleOf, type Theme } from "./mapstyle.js";
-import { type Choice, matcher, type PageFacts, type PlaceEntry } from "./model.js";
+import { type Choice, matcher, type PageFacts, type PlaceEntry, type Position } from "./model.js";
 
 export interface MapView {
   box(): BBox;
-  center(): { readonly lon: number; readonly lat: number };
+  center(): Position;
   show(choice: Choice): void;
-  /** Marks a place; `andGo` moves the map to it. */
-  select(place: PlaceEntry | null, andGo: boolean): void;
+  /** Marks a place; `andGo` moves the map until it stands where nothing covers it. */
+  select(place: PlaceEntry | null, andGo: boolean, covered: DOMRect): void;
+  setVisitor(position: Position | null): void;
   fit(box: BBox): void;
-  go(to: { readonly lon: number; readonly lat: number }, zoom: number): void;
+  go(to: Position, zoom: number): void;
   zoom(by: 1 | -1): void;
   setTopographic(layer: StyleOptions["topographic"]): void;
   setLanguage(language: string): void;
-  resize(): void;
 }
 
 export interface MapOptions {
@@ -30,15 +30,6 @@ export interface MapOptions {
   readonly label: string;
   readonly onMove: () => void;
   readonly onPick: (id: number) => void;
-}
-
-/** Whether this browser can draw the map at all. */
-export function canDraw(): boolean {
-  try {
-    return document.createElement("canvas").getContext("webgl2") !== null;
-  } catch {
-    return false;
-  }
 }
 
 const SYMBOL_SIZE = 22; // CSS pixels
@@ -62,6 +53,7 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
     hasLand: false,
     filter: null,
     selected: null,
+    visitor: null,
   };
   const map = new maplibre.Map({
     container,
@@ -105,18 +97,27 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
     box: () => boxOf(map),
     center: () => ({ lon: map.getCenter().lng, lat: map.getCenter().lat }),
     show: (choice) => change({ filter: filterOf(choice, places) }),
-    select: (place, andGo) => {
+    select: (place, andGo, covered) => {
       change({ selected: place?.id ?? null });
       if (place === null || !andGo) return;
-      map.easeTo({ center: place, zoom: Math.max(map.getZoom(), 11), duration: seconds(600) });
+      const offset = beside(covered, container.getBoundingClientRect());
+      map.easeTo({ center: place, offset, zoom: Math.max(map.getZoom(), 11), duration: seconds(600) });
     },
+    setVisitor: (visitor) => change({ visitor }),
     fit: (box) => map.fitBounds(corners(box), { padding: 36, maxZoom: 11, duration: seconds(500) }),
     go: (to, zoom) => map.easeTo({ center: to, zoom, duration: seconds(600) }),
     zoom: (by) => map.easeTo({ zoom: map.getZoom() + by, duration: seconds(200) }),
     setTopographic: (topographic) => change({ topographic }),
     setLanguage: (language) => countryNames(base, language).then((countries) => change({ countries })),
-    resize: () => map.resize(),
   };
+}
+
+/** How far from the map's middle the larger part lies that a card leaves free, in pixels. */
+function beside(card: DOMRect, map: DOMRect): [x: number, y: number] {
+  const width = Math.min(card.right, map.right) - Math.max(card.left, map.left);
+  const height = Math.min(card.bottom, map.bottom) - Math.max(card.top, map.top);
+  if (width <= 0 || height <= 0) return [0, 0];
+  return width < map.width - 100 ? [(card.right - map.left) / 2, 0] : [0, -height / 2];
 }
 
 /** A style sheet that only the map needs; without it the map still draws. */

@@ -1,5 +1,6 @@
 /** How the map looks: a calm ground that leaves the eye to the shelters, by day and by night. */
 
+import type { Feature } from "geojson";
 import type {
   ExpressionSpecification,
   FilterSpecification,
@@ -7,6 +8,7 @@ import type {
   StyleSpecification,
 } from "maplibre-gl";
 import { appearanceOf, type Category, categoryNumbers, unknownCategory } from "../taxonomy.js";
+import type { Position } from "./model.js";
 
 export type Theme = "light" | "dark";
 
@@ -24,6 +26,7 @@ export interface StyleOptions {
   readonly hasLand: boolean;
   readonly filter: FilterSpecification | null;
   readonly selected: number | null;
+  readonly visitor: Position | null;
 }
 
 export const palettes = {
@@ -36,6 +39,7 @@ export const palettes = {
     label: "#1f2a24",
     halo: "#fbfaf6",
     ring: "#14532d",
+    visitor: "#1d5fd1",
   },
   dark: {
     water: "#10191f",
@@ -46,6 +50,7 @@ export const palettes = {
     label: "#eef3ef",
     halo: "#151b1c",
     ring: "#9fe0b8",
+    visitor: "#6ea8ff",
   },
 } as const;
 
@@ -60,7 +65,7 @@ const category: ExpressionSpecification = ["coalesce", ["get", "type_lieu"], 0];
 
 /** The whole style, made anew for each change: the map applies what differs. */
 export function styleOf(options: StyleOptions): StyleSpecification {
-  const { base, maxZoom, topographic, basemap, theme, hasLand } = options;
+  const { base, maxZoom, topographic, basemap, theme, hasLand, visitor } = options;
   const paper = palettes[theme];
   const ground: LayerSpecification[] =
     basemap.length > 0
@@ -87,6 +92,7 @@ export function styleOf(options: StyleOptions): StyleSpecification {
           attribution: topographic.credit,
         },
       }),
+      ...(visitor !== null && { visitor: { type: "geojson", data: pointAt(visitor) } }),
       ...(maxZoom !== null && {
         places: {
           type: "vector",
@@ -102,7 +108,22 @@ export function styleOf(options: StyleOptions): StyleSpecification {
         ? []
         : [{ id: "topographic", type: "raster", source: "topographic" } satisfies LayerSpecification]),
       ...(maxZoom === null ? [] : placeLayers(options)),
+      ...(visitor === null ? [] : [visitorLayer(theme)]),
     ],
+  };
+}
+
+function pointAt({ lon, lat }: Position): Feature {
+  return { type: "Feature", properties: {}, geometry: { type: "Point", coordinates: [lon, lat] } };
+}
+
+function visitorLayer(theme: Theme): LayerSpecification {
+  const paint = { "circle-radius": 7, "circle-color": palettes[theme].visitor, "circle-stroke-width": 3 };
+  return {
+    id: "visitor",
+    type: "circle",
+    source: "visitor",
+    paint: { ...paint, "circle-stroke-color": "#ffffff" },
   };
 }
 
@@ -173,7 +194,7 @@ function placeLayers({ theme, filter, selected }: StyleOptions): LayerSpecificat
       "source-layer": "places",
       filter: ["==", ["id"], selected ?? -1],
       paint: {
-        "circle-radius": ["interpolate", ["linear"], ["zoom"], 5, 10, 11, 20],
+        "circle-radius": ["interpolate", ["linear"], ["zoom"], 5, 9, 11, 17],
         "circle-color": paper.ring,
         "circle-opacity": 0.28,
         "circle-stroke-color": paper.ring,
@@ -226,7 +247,7 @@ function placeLayers({ theme, filter, selected }: StyleOptions): LayerSpecificat
         "text-size": 13,
         "text-max-width": 9,
         "text-variable-anchor": ["left", "right", "top", "bottom"],
-        "text-radial-offset": 1.15,
+        "text-radial-offset": 1.5,
         "text-justify": "auto",
         "text-optional": true,
       },

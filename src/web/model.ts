@@ -2,17 +2,21 @@
 
 import type { PageFacts } from "../build/page.js";
 import type { IndexRow } from "../map/pageindex.js";
-import type { BBox } from "../place.js";
+import type { BBox, Place } from "../place.js";
 import type { Category } from "../taxonomy.js";
 import { distance } from "./coordinates.js";
 
 export type { PageFacts } from "../build/page.js";
 
-export interface PlaceEntry {
-  readonly id: number;
-  readonly name: string;
+/** Decimal degrees, WGS84. */
+export interface Position {
   readonly lon: number;
   readonly lat: number;
+}
+
+export interface PlaceEntry extends Position {
+  readonly id: number;
+  readonly name: string;
   readonly category: Category | null;
   readonly region: string | null;
   readonly commune: string;
@@ -36,9 +40,20 @@ export const EVERYTHING: Choice = { categories: new Set(), region: null, search:
 /** Rows of the index as places. */
 export function readIndex(rows: readonly IndexRow[]): PlaceEntry[] {
   return rows.map(([id, name, lon, lat, category, region, commune, altitude, summer, winter]) => {
-    const key = ` ${searchKey(name)} ${searchKey(commune)}`;
+    const key = keyOf(name, commune);
     return { id, name, lon, lat, category, region, commune, altitude, summer, winter, key };
   });
+}
+
+/** What the page knows of a place that was read from an export. */
+export function entryOf(place: Place): PlaceEntry {
+  const { id, name, lon, lat, category, region, commune, altitude, summerCapacity, winterCapacity } = place;
+  const known = { id, name, lon, lat, category, region, commune, altitude, key: keyOf(name, commune) };
+  return { ...known, summer: summerCapacity, winter: winterCapacity };
+}
+
+function keyOf(name: string, commune: string): string {
+  return ` ${searchKey(name)} ${searchKey(commune)}`;
 }
 
 /** Letters and digits without accents, in lower case; everything else is a blank. */
@@ -64,7 +79,7 @@ export function matcher(choice: Choice): (place: PlaceEntry) => boolean {
 }
 
 /** Whether a position is in a box, edges included. */
-export function isInside({ lon, lat }: { lon: number; lat: number }, box: BBox): boolean {
+export function isInside({ lon, lat }: Position, box: BBox): boolean {
   return lon >= box.west && lon <= box.east && lat >= box.south && lat <= box.north;
 }
 
@@ -75,18 +90,15 @@ export interface Listed {
 }
 
 /** Places by distance, the nearest first. */
-export function byDistance(
-  places: readonly PlaceEntry[],
-  from: { readonly lon: number; readonly lat: number },
-): Listed[] {
+export function byDistance(places: readonly PlaceEntry[], from: Position): Listed[] {
   return places
     .map((place) => ({ place, metres: distance(from, place) }))
     .sort((a, b) => a.metres - b.metres || a.place.id - b.place.id);
 }
 
-/** Whole days from the data's date to now, never negative. */
-export function ageInDays(date: string, now: number): number {
-  return Math.max(0, Math.floor((now - Date.parse(date)) / 86_400_000));
+/** Middle of a box. */
+export function middleOf({ west, south, east, north }: BBox): Position {
+  return { lon: (west + east) / 2, lat: (south + north) / 2 };
 }
 
 /** The one category that is chosen, "all", or "several", which one request cannot ask for. */

@@ -1,5 +1,6 @@
 /** The line that says whether the page is saved on this device, and whether newer data wait. */
 
+import { isOnDisk } from "./data.js";
 import { el } from "./dom.js";
 import type { Say, Word } from "./words.js";
 
@@ -25,7 +26,8 @@ export function followOffline() {
     word = next;
     draw();
   };
-  if (!isSecureContext || !("serviceWorker" in navigator)) word = "offlineNever";
+  if (isOnDisk()) word = "offlineDisk";
+  else if (!isSecureContext || !("serviceWorker" in navigator)) word = "offlineNever";
   else {
     navigator.serviceWorker.addEventListener("message", ({ data }: MessageEvent<WorkerMessage>) => {
       if (data.kind === "newer") isNewer = true;

@@ -10,6 +10,15 @@ interface StageOptions {
   readonly onTopographic: (layer: { readonly address: string; readonly credit: string } | null) => void;
 }
 
+/** Whether this browser can draw a map at all. */
+export function canDraw(): boolean {
+  try {
+    return document.createElement("canvas").getContext("webgl2") !== null;
+  } catch {
+    return false;
+  }
+}
+
 const MOUNTAINS =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M2 19 9 6l4.5 8L16 10l6 9z" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linejoin="round"/></svg>';
 

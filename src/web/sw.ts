@@ -119,10 +119,14 @@ async function keep(name: string, manifest: Manifest): Promise<void> {
   }
 }
 
-/** The page and its data; one archive stands for all tiles, one export for all. The basemap may be as large as a disk, and tiles.json differs by address. */
+/**
+ * The page and its data; one archive stands for all tiles, one export for all. The basemap may be as large as a disk, the
+ * page cannot read databases, and tiles.json differs by address.
+ */
 function isKept({ path, hostOnly }: ManifestFile): boolean {
   const isTop =
-    !path.includes("/") && !/^(index\.sqlite|basemap\.pmtiles|openapi\.json|tiles\.json)$/.test(path);
+    !path.includes("/") &&
+    !/^(index\.sqlite|places\.gpkg|basemap\.pmtiles|openapi\.json|tiles\.json)$/.test(path);
   return (isTop && !hostOnly) || path === "exports/all/all.geojson";
 }
 

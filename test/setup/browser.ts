@@ -1,6 +1,7 @@
 /** The system's Chromium, on a page that must ask no other host and break no policy. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import AxeBuilder from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { atEnd } from "./cleanup.js";
 
@@ -77,4 +78,36 @@ export async function drawn(page: Page): Promise<void> {
     null,
     { timeout: 30_000 },
   );
+}
+
+/** Ids of the places that the map draws now. */
+export function idsOnMap(page: Page): Promise<number[]> {
+  return page.evaluate(() => {
+    const holder = document.querySelector("#map") as unknown as {
+      maplibre: { queryRenderedFeatures(options: object): { id: number }[] };
+    };
+    const features = holder.maplibre.queryRenderedFeatures({ layers: ["dots", "symbols-near"] });
+    return [...new Set(features.map(({ id }) => id))].sort((a, b) => a - b);
+  });
+}
+
+/** Clicks a format of the downloads; gives what was saved. */
+export async function save(page: Page, format: string): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.click(`[data-format="${format}"]`),
+  ]);
+  return readFileSync(await download.path(), "utf8");
+}
+
+/** What axe-core finds that is serious or critical. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(AxeBuilder.source);
+  const violations = await page.evaluate(async () => {
+    const axe = (globalThis as unknown as { axe: typeof AxeBuilder }).axe;
+    return (await axe.run()).violations;
+  });
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
 }

@@ -59,3 +59,15 @@ export async function buildRelease(
 export function rebuild(database: string, site: string, options: Partial<BuildOptions> = {}) {
   return build({ ...options, database, site, onProgress: () => {} });
 }
+
+/** Builds the release of the sample of real places; `said` overrides what stands beside it. Gives its folder. */
+export async function buildSample(
+  said: { readonly date?: string } = {},
+  options: Partial<BuildOptions> = {},
+): Promise<string> {
+  const folder = temporaryFolder();
+  const database = join(folder, "places.sqlite");
+  await pull({ from: "data/places.csv", database, force: false, about: said, onProgress: () => {} });
+  await rebuild(database, join(folder, "site"), options);
+  return join(folder, "site");
+}

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { formatNames } from "../../src/formats/index.js";
+import { ageInDays } from "../../src/web/age.js";
 import { formatDegrees, formatDms, formatUtm, utmOf } from "../../src/web/coordinates.js";
 import { cutDocument, type ExportDocument } from "../../src/web/cut.js";
-import { ageInDays, idOfAddress, matcher, readIndex, searchKey } from "../../src/web/model.js";
+import { idOfAddress, matcher, readIndex, searchKey } from "../../src/web/model.js";
 import { chooseLanguage, fill, languages, words } from "../../src/web/words.js";
 import { ask } from "../setup/http.js";
 import { madePlaces } from "../setup/madeplaces.js";
@@ -93,6 +94,8 @@ describe("a document that the page cuts itself", () => {
     const box = { west: -1, south: 42.2, east: 2.5, north: 43.5 };
     const bbox = Object.values(box).join(",");
     const queries = [
+      { search: "", region: null, category: null, box: null, some: {} },
+      { search: "type_lieu=5&region=Aragón", region: "Aragón", category: 5, box: null, some: {} },
       { search: `bbox=${bbox}`, region: null, category: null, box, some: {} },
       { search: `bbox=${bbox}&type_lieu=5`, region: null, category: 5, box, some: {} },
       { search: `bbox=${bbox}&region=Aragón&type_lieu=2`, region: "Aragón", category: 2, box, some: {} },

@@ -1,17 +1,21 @@
-import { cpSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import AxeBuilder from "axe-core";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { build } from "../../src/build/build.js";
-import { pull } from "../../src/pull/pull.js";
+import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readManifest } from "../../src/release/manifest.js";
-import { drawn, findChromium, openPage, startChromium } from "../setup/browser.js";
-import { temporaryFolder } from "../setup/folders.js";
+import {
+  drawn,
+  findChromium,
+  idsOnMap,
+  openPage,
+  save,
+  seriousFindings,
+  startChromium,
+} from "../setup/browser.js";
 import { ask } from "../setup/http.js";
+import { buildSample } from "../setup/release.js";
 import { serve, type TestServer } from "../setup/serve.js";
+import { staticHost } from "../setup/statichost.js";
 
 const chromium = findChromium();
 const FIRST_LOAD = 450_000; // bytes, compressed, without tiles
@@ -19,11 +23,7 @@ const FIRST_LOAD = 450_000; // bytes, compressed, without tiles
 let site: string;
 let server: TestServer;
 beforeAll(async () => {
-  const folder = temporaryFolder();
-  site = join(folder, "site");
-  const database = join(folder, "places.sqlite");
-  await pull({ from: "data/places.csv", database, force: false, about: {}, onProgress: () => {} });
-  await build({ database, site, onProgress: () => {} });
+  site = await buildSample();
   server = await serve(site);
 });
 
@@ -38,6 +38,7 @@ test("the first load without tiles is lighter than 450 KB", () => {
     "index.json",
   ];
   const map = [
+    "map.js",
     "mapstyle.js",
     "maplibre-gl.mjs",
     "maplibre-gl-worker.mjs",
@@ -59,36 +60,6 @@ test("the page without script lists every region and its files", () => {
   expect(html).not.toMatch(/<script(?![^>]* src=)|\son\w+=|<style/);
   expect(html).toContain("Content-Security-Policy");
 });
-
-/** Ids of the places that the map draws now. */
-function idsOnMap(page: Page): Promise<number[]> {
-  return page.evaluate(() => {
-    const holder = document.querySelector("#map") as unknown as {
-      maplibre: { queryRenderedFeatures(options: object): { id: number }[] };
-    };
-    const features = holder.maplibre.queryRenderedFeatures({ layers: ["dots", "symbols-near"] });
-    return [...new Set(features.map(({ id }) => id))].sort((a, b) => a - b);
-  });
-}
-
-async function save(page: Page, format: string): Promise<string> {
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.click(`[data-format="${format}"]`),
-  ]);
-  return readFileSync(await download.path(), "utf8");
-}
-
-async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(AxeBuilder.source);
-  const violations = await page.evaluate(async () => {
-    const axe = (globalThis as unknown as { axe: typeof AxeBuilder }).axe;
-    return (await axe.run()).violations;
-  });
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
-}
 
 describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not installed)", () => {
   let browser: Browser;
@@ -208,27 +179,6 @@ describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not insta
     await context.close();
   });
 
-  test("an operator's basemap is read from the release itself, by ranges", async () => {
-    const folder = temporaryFolder();
-    const database = join(folder, "places.sqlite");
-    await pull({ from: "data/places.csv", database, force: false, about: {}, onProgress: () => {} });
-    // Any archive will do; ours has a layer `places` with names, as basemaps have.
-    const map = { basemap: join(site, "places.pmtiles") };
-    await build({ database, site: join(folder, "site"), map, onProgress: () => {} });
-    const mapped = await serve(join(folder, "site"));
-    const { page, context, faults } = await openPage(browser, mapped.address);
-    await drawn(page);
-    const read = await page.evaluate(() => {
-      const holder = document.querySelector("#map") as unknown as {
-        maplibre: { querySourceFeatures(source: string, options: object): unknown[] };
-      };
-      return holder.maplibre.querySourceFeatures("basemap", { sourceLayer: "places" }).length;
-    });
-    expect(read).toBeGreaterThan(100);
-    expect(faults).toEqual([]);
-    await context.close();
-  });
-
   test("without WebGL the page says so, and list, search and downloads stay", async () => {
     const blind = await startChromium(chromium ?? "", false);
     const { page } = await openPage(blind, server.address);
@@ -285,20 +235,3 @@ describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not insta
     await context.close();
   });
 });
-
-/** Files and nothing else: no ranges, no codings, no endpoint. */
-async function staticHost(folder: string): Promise<string> {
-  const copy = join(temporaryFolder(), "copy");
-  cpSync(folder, copy, { recursive: true });
-  const { files } = readManifest(copy).manifest;
-  const types = new Map(files.map(({ path, mediaType }) => [path, mediaType]));
-  const host = createServer((request, response) => {
-    const path = decodeURIComponent((request.url ?? "/").split("?")[0] ?? "").slice(1) || "index.html";
-    const type = types.get(path);
-    if (type === undefined) response.writeHead(404).end("nothing here");
-    else response.writeHead(200, { "Content-Type": type }).end(readFileSync(join(copy, path)));
-  });
-  await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
-  afterAll(() => new Promise((resolve) => host.close(resolve)));
-  return `http://127.0.0.1:${(host.address() as AddressInfo).port}/`;
-}
