@@ -33,11 +33,16 @@ export function followOffline() {
       if (data.kind === "newer") isNewer = true;
       become("offlineReady");
     });
-    navigator.serviceWorker
-      .register("sw.js")
-      .then(() => navigator.serviceWorker.ready)
-      .then(({ active }) => active?.postMessage({ kind: "update" }))
-      .catch(() => become("offlineNever"));
+    const lookForNewer = async (): Promise<void> => {
+      const { active } = await navigator.serviceWorker.ready;
+      active?.postMessage({ kind: "update" });
+    };
+    navigator.serviceWorker.register("sw.js").then(lookForNewer, () => become("offlineNever"));
+    // A page may stay open for days, and walk from one network to the next.
+    addEventListener("online", lookForNewer);
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") lookForNewer();
+    });
   }
   return {
     element,

@@ -37,6 +37,8 @@ export interface PageOptions {
   readonly height?: number;
   readonly locale?: string;
   readonly serviceWorkers?: "allow" | "block";
+  readonly permissions?: readonly string[];
+  readonly geolocation?: { readonly latitude: number; readonly longitude: number };
 }
 
 /** A page in a context of its own, watched. */
@@ -45,12 +47,12 @@ export async function openPage(
   address: string,
   options: PageOptions = {},
 ): Promise<WatchedPage> {
-  const { width = 1280, height = 800, locale = "en-GB", serviceWorkers = "block" } = options;
+  const { width = 1280, height = 800, permissions = [], ...asked } = options;
   const context = await browser.newContext({
     viewport: { width, height },
-    locale,
-    serviceWorkers,
+    permissions: [...permissions],
     acceptDownloads: true,
+    ...{ locale: "en-GB", serviceWorkers: "block", ...asked },
   });
   const faults: string[] = [];
   const origin = new URL(address).origin;
@@ -66,6 +68,15 @@ export async function openPage(
   await page.goto(address);
   await page.waitForSelector("#app .status");
   return { page, context, faults };
+}
+
+/** Waits until the page says that it is saved on the device. */
+export async function savedOnDevice(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () => document.querySelector(".offline")?.textContent?.startsWith("Saved"),
+    null,
+    { timeout: 30_000 },
+  );
 }
 
 /** Waits until the map has drawn what it was asked for. */

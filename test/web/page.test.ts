@@ -193,32 +193,6 @@ describe.skipIf(chromium === null)("in a browser (skipped: Chromium is not insta
     expect(saved.generation).toBe(JSON.parse(answer.text).generation);
   });
 
-  test("after the first visit everything works with the server stopped", async () => {
-    const own = await serve(site);
-    const bbox = "-0.5,42.6,0.5,43";
-    const asked = `api.php?format=gpx&bbox=${bbox}&type_lieu=5`;
-    const answer = await ask(`${own.address}/${asked}`);
-    const { page, context } = await openPage(browser, own.address, { serviceWorkers: "allow" });
-    await page.waitForFunction(
-      () => document.querySelector(".offline")?.textContent?.startsWith("Saved"),
-      null,
-      {
-        timeout: 30_000,
-      },
-    );
-    await own.close();
-    await page.reload();
-    await drawn(page);
-    expect(await idsOnMap(page)).toHaveLength(118);
-    expect(await page.evaluate(async (path) => (await fetch(path)).text(), asked)).toBe(answer.text);
-    await page.fill("#search", "etang araing");
-    await page.click("#list button");
-    await page.waitForSelector("#card:not([hidden])");
-    const pack = await page.evaluate(async () => (await fetch("exports/andorre/6.geojson")).json());
-    expect(pack.features.length).toBeGreaterThan(0);
-    await context.close();
-  });
-
   test("the printed list has a row for each place that was chosen", async () => {
     const { page, context } = await openPage(browser, server.address);
     await page.evaluate(() => {
