@@ -11,6 +11,7 @@ import { tileId } from "../src/map/pmtiles.js";
 import { type Tile, type TilePlace, tilePlaces } from "../src/map/tiles.js";
 import { startTiles } from "../src/map/tilework.js";
 import { readManifest } from "../src/release/manifest.js";
+import { writeBasemap } from "./setup/basemap.js";
 import { runCli } from "./setup/cli.js";
 import { digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
 import { ask } from "./setup/http.js";
@@ -333,12 +334,26 @@ describe("a release with tiles", () => {
     expect(filesBelow(task.folder)).toEqual([]);
   });
 
-  test("carries an operator's basemap as it is", async () => {
+  test("carries an operator's basemap as it is, and refuses what is none in the Protomaps layout", async () => {
     const mapped = join(folder, "mapped");
-    const basemap = join(site, "places.pmtiles");
+    const basemap = writeBasemap(join(folder, "basemap.pmtiles"));
     const built = await runCli(["build", "--database", database, "--site", mapped, "--basemap", basemap]);
     expect(built.code).toBe(0);
     expect(readFileSync(join(mapped, "basemap.pmtiles"))).toEqual(readFileSync(basemap));
-    expect(JSON.parse(readFileSync(join(mapped, "page.json"), "utf8")).hasBasemap).toBe(true);
+    const said = JSON.parse(readFileSync(join(mapped, "page.json"), "utf8")).basemap;
+    expect(said.credit).toContain("Made-up contributors");
+    expect(
+      readManifest(mapped).manifest.files.find(({ path }) => path === "basemap.pmtiles")?.sha256,
+    ).toMatch(new RegExp(`^${said.version}`));
+    const foreign = writeBasemap(join(folder, "foreign.pmtiles"), ["streets"]);
+    writeFileSync(join(folder, "short.pmtiles"), readFileSync(basemap).subarray(0, 100));
+    for (const [path, why] of [
+      [foreign, "none of the vector layers of the Protomaps layout"],
+      [join(folder, "short.pmtiles"), "no PMTiles archive"],
+      [join(folder, "absent.pmtiles"), "no PMTiles archive"],
+    ] as const) {
+      const refused = await runCli(["build", "--database", database, "--site", mapped, "--basemap", path]);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)]);
+    }
   });
 });

@@ -111,11 +111,12 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
     onProgress("exports", done, facts.count),
   );
   const drawn = await tiles.done;
+  const { basemap, files: basemapFiles } = await copyBasemap(folder, work.map.basemap);
   const look = {
     ...facts,
     extraKeys: store.extraKeys(),
     maxZoom: work.map.maxZoom,
-    hasBasemap: work.map.basemap !== null,
+    basemap,
   };
   const page = writePage(folder, look, exported.exports);
   const geopackage = measure(folder, GEOPACKAGE);
@@ -140,7 +141,7 @@ async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildRepo
     ...drawn.files,
     ...page.files,
     writeDisk(folder, page.facts),
-    ...(await copyBasemap(folder, work.map.basemap)),
+    ...basemapFiles,
   ];
   const forHost = hostFiles(work.host, files, work.api).map(({ path, mediaType, text }) => ({
     ...writeText(folder, path, mediaType, text),

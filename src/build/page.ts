@@ -30,7 +30,8 @@ export interface PageFacts extends Facts {
   readonly extraKeys: readonly string[];
   /** Largest zoom of the tiles; null without tiles. */
   readonly maxZoom: number | null;
-  readonly hasBasemap: boolean;
+  /** The operator's own map below the places: whom it names (HTML), and what tells its bytes from another's. */
+  readonly basemap: { readonly credit: string; readonly version: string } | null;
   /** Bytes of each export, by its path. */
   readonly sizes: Readonly<Record<string, number>>;
 }

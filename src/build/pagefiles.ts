@@ -1,12 +1,12 @@
 /** The map page's files in a release: the compiled bundle, the shell, and what it must know before it draws anything. */
 
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
+import { extname, join } from "node:path";
 import type { FileForm } from "../bytes/compress.js";
 import { measure, type WrittenFile, writeText } from "../bytes/written.js";
-import { UserError } from "../errors.js";
 import { backgroundBox } from "../map/background.js";
+import { attributionOf } from "../map/basemap.js";
 import { appFolder } from "../program.js";
 import type { ManifestFile } from "../release/manifest.js";
 import type { WrittenExport } from "./exports.js";
@@ -56,7 +56,6 @@ export function writePage(
 /** Writes the script that stands for the endpoint and every file on a disk; the whole export must be compressed by now. */
 export function writeDisk(folder: string, page: PageFacts): ManifestFile {
   const places = readFileSync(join(folder, "exports/all/all.geojson.gz")).toString("base64");
-  mkdirSync(dirname(join(folder, DISK)), { recursive: true });
   const script = `globalThis.shelters=${JSON.stringify({ page, places })};\n`;
   return { ...writeText(folder, DISK, "text/javascript; charset=utf-8", script), codings: {} };
 }
@@ -79,26 +78,19 @@ function copyBundled(folder: string, name: string): ManifestFile {
 function pick(facts: Omit<PageFacts, "sizes" | "box">): Omit<PageFacts, "sizes" | "box"> {
   const { title, attribution, license, date, generation, generator, count, bbox, categories, regions } =
     facts;
-  const { extraKeys, maxZoom, hasBasemap } = facts;
+  const { extraKeys, maxZoom, basemap } = facts;
   const said = { title, attribution, license, date, generation, generator };
-  return { ...said, count, bbox, categories, regions, extraKeys, maxZoom, hasBasemap };
+  return { ...said, count, bbox, categories, regions, extraKeys, maxZoom, basemap };
 }
 
-/** Puts the operator's basemap into the release as it is. Throws UserError `usage` for what is no PMTiles archive. */
-export async function copyBasemap(folder: string, from: string | null): Promise<ManifestFile[]> {
-  if (from === null) return [];
-  refuseForeign(from);
+/** Puts the operator's basemap into the release as it is. Throws UserError `usage` for what is none. */
+export async function copyBasemap(
+  folder: string,
+  from: string | null,
+): Promise<{ readonly basemap: PageFacts["basemap"]; readonly files: readonly ManifestFile[] }> {
+  if (from === null) return { basemap: null, files: [] };
+  const credit = attributionOf(from);
   await copyFile(from, join(folder, BASEMAP));
-  return [{ ...measure(folder, BASEMAP), mediaType: "application/vnd.pmtiles", codings: {} }];
-}
-
-function refuseForeign(path: string): void {
-  const start = Buffer.alloc(8);
-  if (existsSync(path)) {
-    const file = openSync(path, "r");
-    readSync(file, start, 0, start.length, 0);
-    closeSync(file);
-  }
-  if (start.toString("latin1") !== "PMTiles\u0003")
-    throw new UserError("usage", `--basemap ${path} is no PMTiles archive of version 3.`);
+  const file = { ...measure(folder, BASEMAP), mediaType: "application/vnd.pmtiles", codings: {} };
+  return { basemap: { credit, version: file.sha256.slice(0, 16) }, files: [file] };
 }

@@ -52,6 +52,7 @@ export async function openApp({ facts, places }: PageData): Promise<void> {
     },
   });
   const stage = createStage({
+    facts,
     onZoom: (by) => map?.zoom(by),
     onWhole: () => map?.fit(whole),
     onTopographic: (layer) => map?.setTopographic(layer),

@@ -1,6 +1,6 @@
 /** The drawn map: tiles, symbols, what is picked, and where it looks. MapLibre is loaded only here, and only when it can draw. */
 
-import type { FilterSpecification, LayerSpecification, Map as MapLibre } from "maplibre-gl";
+import type { FilterSpecification, Map as MapLibre } from "maplibre-gl";
 import type { BBox } from "../place.js";
 import { symbolSvg } from "../symbols.js";
 import { categoryNumbers } from "../taxonomy.js";
@@ -20,7 +20,7 @@ export interface MapView {
   go(to: Position, zoom: number): void;
   zoom(by: 1 | -1): void;
   setTopographic(layer: StyleOptions["topographic"]): void;
-  setLanguage(language: string): void;
+  setLanguage(language: string): Promise<void>;
 }
 
 export interface MapOptions {
@@ -49,7 +49,8 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
     maxZoom: facts.maxZoom,
     countries: await countryNames(base, options.language),
     topographic: null,
-    basemap: facts.hasBasemap ? await loadBasemap(maplibre, themeNow()) : [],
+    basemap: facts.basemap === null ? null : await openBasemap(maplibre, base, facts.basemap.version),
+    language: options.language,
     hasLand: false,
     filter: null,
     selected: null,
@@ -70,8 +71,6 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
   });
   map.touchZoomRotate.disableRotation();
   map.addControl(new maplibre.ScaleControl({ maxWidth: 90 }), "bottom-left");
-  const credits = new maplibre.AttributionControl({ compact: true });
-  map.addControl(credits, "bottom-right");
   let isReady = false;
   const change = (changed: Partial<StyleOptions>): void => {
     state = { ...state, ...changed };
@@ -82,10 +81,7 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
     isReady = true;
     change({}); // whatever was asked for in between
   });
-  dark.addEventListener("change", async () => {
-    const theme = themeNow();
-    change({ theme, basemap: facts.hasBasemap ? await loadBasemap(maplibre, theme) : [] });
-  });
+  dark.addEventListener("change", () => change({ theme: themeNow() }));
   map.on("sourcedata", ({ sourceId, isSourceLoaded }) => {
     if (sourceId === "ground" && isSourceLoaded && !state.hasLand) change({ hasLand: true });
   });
@@ -108,7 +104,7 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
     go: (to, zoom) => map.easeTo({ center: to, zoom, duration: seconds(600) }),
     zoom: (by) => map.easeTo({ zoom: map.getZoom() + by, duration: seconds(200) }),
     setTopographic: (topographic) => change({ topographic }),
-    setLanguage: (language) => countryNames(base, language).then((countries) => change({ countries })),
+    setLanguage: async (language) => change({ language, countries: await countryNames(base, language) }),
   };
 }
 
@@ -196,14 +192,14 @@ function pickOnClick(map: MapLibre, onPick: (id: number) => void): void {
   });
 }
 
-/** The operator's basemap, read by ranges from the release itself. */
-async function loadBasemap(
+/** The operator's basemap, whose program is loaded only where there is one. */
+async function openBasemap(
   maplibre: typeof import("maplibre-gl"),
-  theme: Theme,
-): Promise<readonly LayerSpecification[]> {
-  const { basemapLayers, registerPmtiles } = await import("./basemap.js");
-  registerPmtiles(maplibre);
-  return basemapLayers(theme);
+  base: string,
+  version: string,
+): Promise<StyleOptions["basemap"]> {
+  const { basemapLayers, readPmtiles } = await import("./basemap.js");
+  return { address: readPmtiles(maplibre, `${base}basemap.pmtiles?v=${version}`), layers: basemapLayers };
 }
 
 /** The browser tests ask the drawn map what it draws. */

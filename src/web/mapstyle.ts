@@ -20,14 +20,18 @@ export interface StyleOptions {
   /** Country names of the background in the visitor's language. */
   readonly countries: Readonly<Record<string, string>>;
   readonly topographic: { readonly address: string; readonly credit: string } | null;
-  /** Layers of the operator's basemap, drawn in the place of the background. */
-  readonly basemap: readonly LayerSpecification[];
+  /** The operator's basemap, drawn over the background, which stays where it has nothing. */
+  readonly basemap: { readonly address: string; readonly layers: BasemapLayers } | null;
+  readonly language: string;
   /** Whether the land is there to be drawn: before that, all would look like sea. */
   readonly hasLand: boolean;
   readonly filter: FilterSpecification | null;
   readonly selected: number | null;
   readonly visitor: Position | null;
 }
+
+/** Layers over the source `basemap`. */
+export type BasemapLayers = (theme: Theme, language: string) => LayerSpecification[];
 
 export const palettes = {
   light: {
@@ -67,22 +71,11 @@ const category: ExpressionSpecification = ["coalesce", ["get", "type_lieu"], 0];
 export function styleOf(options: StyleOptions): StyleSpecification {
   const { base, maxZoom, topographic, basemap, theme, hasLand, visitor } = options;
   const paper = palettes[theme];
-  const ground: LayerSpecification[] =
-    basemap.length > 0
-      ? [...basemap]
-      : [
-          {
-            id: "water",
-            type: "background",
-            paint: { "background-color": hasLand ? paper.water : paper.land },
-          },
-          ...groundLayers(options),
-        ];
   return {
     version: 8,
     sources: {
       ground: { type: "geojson", data: `${base}background.json`, maxzoom: 10 },
-      ...(basemap.length > 0 && { basemap: { type: "vector", url: `pmtiles://${base}basemap.pmtiles` } }),
+      ...(basemap !== null && { basemap: { type: "vector", url: basemap.address } }),
       ...(topographic !== null && {
         topographic: {
           type: "raster",
@@ -103,7 +96,9 @@ export function styleOf(options: StyleOptions): StyleSpecification {
       }),
     },
     layers: [
-      ...ground,
+      { id: "water", type: "background", paint: { "background-color": hasLand ? paper.water : paper.land } },
+      ...groundLayers(options),
+      ...(basemap?.layers(theme, options.language) ?? []),
       ...(topographic === null
         ? []
         : [{ id: "topographic", type: "raster", source: "topographic" } satisfies LayerSpecification]),
@@ -127,10 +122,9 @@ function visitorLayer(theme: Theme): LayerSpecification {
   };
 }
 
-function groundLayers({ theme, countries }: StyleOptions): LayerSpecification[] {
-  const paper = palettes[theme];
+function groundLayers(options: StyleOptions): LayerSpecification[] {
+  const paper = palettes[options.theme];
   const of = (kind: string): FilterSpecification => ["==", ["get", "kind"], kind];
-  const names = Object.entries(countries).flat();
   return [
     { id: "land", type: "fill", source: "ground", filter: of("land"), paint: { "fill-color": paper.land } },
     {
@@ -154,23 +148,29 @@ function groundLayers({ theme, countries }: StyleOptions): LayerSpecification[] 
         "line-opacity": ["interpolate", ["linear"], ["zoom"], 9, 0.9, 13, 0.35],
       },
     },
-    {
-      id: "countries",
-      type: "symbol",
-      source: "ground",
-      filter: of("country"),
-      maxzoom: 9,
-      layout: {
-        "text-field": names.length === 0 ? ["get", "name"] : nameMatch(names),
-        "text-font": FONT,
-        "text-size": ["interpolate", ["linear"], ["zoom"], 4, 12, 8, 17],
-        "text-letter-spacing": 0.22,
-        "text-transform": "uppercase",
-        "symbol-sort-key": ["-", 0, ["get", "size"]],
-      },
-      paint: { "text-color": paper.country, "text-halo-color": paper.land, "text-halo-width": 1.5 },
-    },
+    ...(options.basemap === null ? [countryLayer(options, of("country"))] : []),
   ];
+}
+
+function countryLayer({ theme, countries }: StyleOptions, filter: FilterSpecification): LayerSpecification {
+  const paper = palettes[theme];
+  const names = Object.entries(countries).flat();
+  return {
+    id: "countries",
+    type: "symbol",
+    source: "ground",
+    filter,
+    maxzoom: 9,
+    layout: {
+      "text-field": names.length === 0 ? ["get", "name"] : nameMatch(names),
+      "text-font": FONT,
+      "text-size": ["interpolate", ["linear"], ["zoom"], 4, 12, 8, 17],
+      "text-letter-spacing": 0.22,
+      "text-transform": "uppercase",
+      "symbol-sort-key": ["-", 0, ["get", "size"]],
+    },
+    paint: { "text-color": paper.country, "text-halo-color": paper.land, "text-halo-width": 1.5 },
+  };
 }
 
 /** Country names by their name in the background. */

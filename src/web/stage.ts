@@ -2,9 +2,11 @@
 
 import { TOPOGRAPHIC_HOST } from "../hosts/policy.js";
 import { drawing, el } from "./dom.js";
+import type { PageFacts } from "./model.js";
 import type { Say, Word } from "./words.js";
 
 interface StageOptions {
+  readonly facts: PageFacts;
   readonly onZoom: (by: 1 | -1) => void;
   readonly onWhole: () => void;
   readonly onTopographic: (layer: { readonly address: string; readonly credit: string } | null) => void;
@@ -22,7 +24,7 @@ export function canDraw(): boolean {
 const MOUNTAINS =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M2 19 9 6l4.5 8L16 10l6 9z" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linejoin="round"/></svg>';
 
-export function createStage({ onZoom, onWhole, onTopographic }: StageOptions) {
+export function createStage({ facts, onZoom, onWhole, onTopographic }: StageOptions) {
   const map = el("div", { id: "map", class: "map" });
   const tools = el("div", { class: "tools" });
   const credit = el("p", { class: "credit" });
@@ -31,7 +33,8 @@ export function createStage({ onZoom, onWhole, onTopographic }: StageOptions) {
   let why: Word | null = null;
 
   const drawCredit = (say: Say): void => {
-    credit.textContent = why !== null ? "" : say(isTopographic ? "topographicNote" : "background");
+    const ground = facts.basemap === null ? say("background") : textOf(facts.basemap.credit);
+    credit.textContent = why !== null ? "" : isTopographic ? say("topographicNote") : ground;
   };
   const showLayer = (): void => {
     const layer = tools.querySelector<HTMLElement>("#topographic");
@@ -92,6 +95,11 @@ export function createStage({ onZoom, onWhole, onTopographic }: StageOptions) {
       draw(say);
     },
   };
+}
+
+/** What HTML says, without its markup; nothing in it is run or loaded. */
+function textOf(html: string): string {
+  return new DOMParser().parseFromString(html, "text/html").body.textContent.trim();
 }
 
 function topographicLayer(say: Say) {
