@@ -25,6 +25,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
+/** Exports that the page offers: only of these it knows the size. */
+const OFFERED = /\/(all|[1-7])\.(gpx|kmz|kml|csv|excel\.csv|geojson)$/;
+
 export interface WrittenPage {
   /** Files that are still to be compressed. */
   readonly plain: readonly WrittenFile[];
@@ -39,12 +42,19 @@ export function writePage(
   facts: Omit<PageFacts, "sizes" | "box">,
   exports: readonly WrittenExport[],
 ): WrittenPage {
-  const sizes = Object.fromEntries(exports.map(({ path, bytes }) => [path, bytes]));
-  const known: PageFacts = { ...pick(facts), box: backgroundBox(facts.bbox), sizes };
+  const sizes = exports.map(({ path, bytes }) => [path, bytes] as const);
+  const offered = sizes.filter(([path]) => OFFERED.test(path));
+  const box = backgroundBox(facts.bbox);
+  const known: PageFacts = { ...pick(facts), box, sizes: Object.fromEntries(offered) };
   const bundle = readdirSync(join(appFolder, "web")).filter((name) => extname(name) in mediaTypes);
   return {
     plain: [
-      writeText(folder, "index.html", "text/html; charset=utf-8", pageHtml(known)),
+      writeText(
+        folder,
+        "index.html",
+        "text/html; charset=utf-8",
+        pageHtml({ ...known, sizes: Object.fromEntries(sizes) }),
+      ),
       writeText(folder, PAGE_FACTS, "application/json", `${JSON.stringify(known)}\n`),
       writeText(folder, "app.webmanifest", "application/manifest+json", webManifest(known)),
     ],

@@ -2,6 +2,7 @@
 
 import { symbolSvg } from "../symbols.js";
 import { appearanceOf, type Language } from "../taxonomy.js";
+import { ageOf } from "./age.js";
 import { formatDegrees, formatDms, formatUtm } from "./coordinates.js";
 import { loadRecord, type PlaceRecord } from "./details.js";
 import { drawing, el } from "./dom.js";
@@ -142,7 +143,9 @@ function tell(record: PlaceRecord, say: Say): HTMLElement[] {
 
 function footer(facts: PageFacts, say: Say, language: Language): HTMLElement[] {
   const date = longDate(facts.date, language);
+  const { warning } = ageOf(facts.date, Date.now(), say, language);
   return [
+    ...(warning === null ? [] : [el("p", { class: "age old" }, warning)]),
     el("p", { class: "fine" }, `${say("dataAge", { date })}. ${say("notForNavigation")}`),
     el("p", { class: "fine" }, `${facts.attribution} ${facts.license}`),
   ];

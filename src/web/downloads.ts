@@ -1,6 +1,7 @@
 /** The downloads: what the visitor sees, as a file; and the ready-made files of each region and category. */
 
 import { appearanceOf, type Category, categoryNumbers, type Language } from "../taxonomy.js";
+import { isOnDisk } from "./data.js";
 import { documentOf, type Scope } from "./documents.js";
 import { el } from "./dom.js";
 import type { FormatName } from "./formats.js";
@@ -10,6 +11,15 @@ import type { Say } from "./words.js";
 const TITLES = { gpx: "GPX", kml: "KML", csv: "CSV", geojson: "GeoJSON" } as const;
 type Offered = keyof typeof TITLES;
 const OFFERED: readonly Offered[] = ["gpx", "kml", "csv", "geojson"];
+/** Ready-made files, by their extension: what only the build can write is among them. */
+const PACKS = {
+  gpx: "GPX",
+  kmz: "KMZ",
+  kml: "KML",
+  csv: "CSV",
+  "excel.csv": "Excel",
+  geojson: "GeoJSON",
+} as const;
 const MANY = 1000; // waypoints, beyond which phones and watches choke
 
 /** Opens the dialog. */
@@ -125,6 +135,7 @@ function save(document_: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may still be reading
 }
 
+/** Table of the ready-made files of a region that can be chosen. */
 function packs(facts: PageFacts, chosen: string | null, say: Say, language: Language): HTMLElement {
   const region = el(
     "select",
@@ -132,83 +143,91 @@ function packs(facts: PageFacts, chosen: string | null, say: Say, language: Lang
     el("option", { value: "" }, say("allRegions")),
     ...facts.regions.map(({ name }) => el("option", { value: name, selected: name === chosen }, name)),
   );
+  const note = el("p", { class: "note", role: "status" });
   const body = el("tbody");
   const draw = (): void => {
     const name = region.value === "" ? null : region.value;
-    const counted = facts.regions.find((one) => one.name === name) ?? facts;
-    const rows: readonly (readonly [Category | null, string, number])[] = [
-      [null, say("allCategories"), counted.count],
-      ...categoryNumbers.map(
-        (number) => [number, appearanceOf(number).labels[language], counted.categories[number] ?? 0] as const,
-      ),
-    ];
-    body.replaceChildren(
-      ...rows
-        .filter(([, , count]) => count > 0)
-        .map(([category, label, count]) => packRow(facts, name, category, label, count, say, language)),
-    );
+    const rows = packRows(facts, name, say, language);
+    body.replaceChildren(...rows.map((row) => drawPackRow(facts, name, row, note, say, language)));
   };
   region.addEventListener("change", draw);
   draw();
+  const heading = (text: string, name = "words") => el("th", { scope: "col", class: name }, text);
+  const head = el("tr", {}, heading(say("category")), heading(say("count"), "number"), heading(say("files")));
+  const which = language === "en" ? "downloads.html" : `downloads.${language}.html`;
   return el(
     "section",
     {},
     el("h3", {}, say("packs")),
-    el("p", { class: "hint" }, say("packHint")),
+    el("p", { class: "hint" }, say("packHint"), " ", el("a", { href: which }, say("whichFile"))),
     region,
+    note,
     el(
       "div",
       { class: "wide", tabindex: 0, role: "group", "aria-label": say("packs") },
-      el(
-        "table",
-        {},
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            el("th", { scope: "col" }, say("category")),
-            el("th", { scope: "col", class: "number" }, say("count")),
-            el("th", { scope: "col" }, say("files")),
-          ),
-        ),
-        body,
-      ),
+      el("table", {}, el("thead", {}, head), body),
     ),
   );
 }
 
-function packRow(
+interface PackRow {
+  /** null = all of them. */
+  readonly category: Category | null;
+  readonly label: string;
+  readonly count: number;
+}
+
+function packRows(facts: PageFacts, region: string | null, say: Say, language: Language): PackRow[] {
+  const counted = facts.regions.find(({ name }) => name === region) ?? facts;
+  const rows = categoryNumbers.map((category) => ({
+    category,
+    label: appearanceOf(category).labels[language],
+    count: counted.categories[category] ?? 0,
+  }));
+  const all = { category: null, label: say("allCategories"), count: counted.count };
+  return [all, ...rows].filter(({ count }) => count > 0);
+}
+
+function drawPackRow(
   facts: PageFacts,
   region: string | null,
-  category: Category | null,
-  label: string,
-  count: number,
+  { category, label, count }: PackRow,
+  note: HTMLElement,
   say: Say,
   language: Language,
 ) {
-  const links = OFFERED.map((format) => {
-    const path = packPath(facts, region, category, format);
-    const name = path.replace("exports/", "places-").replace("/", "-");
-    return el(
+  const links = Object.entries(PACKS).map(([extension, title]) => {
+    const path = packPath(facts, region, category, extension);
+    const link = el(
       "a",
-      { href: path, download: name },
-      `${TITLES[format]} `,
+      { href: path, download: path.replace("exports/", "places-").replace("/", "-") },
+      `${title} `,
       el("small", {}, size(facts.sizes[path] ?? 0, language)),
     );
+    // A browser would only say that a download failed; on a disk it opens the file itself.
+    if (!isOnDisk()) link.addEventListener("click", (event) => takePack(event, link, note, say));
+    return link;
   });
+  const isMany = count > MANY;
   return el(
     "tr",
     {},
     el("th", { scope: "row" }, label),
     el(
       "td",
-      { class: "number", title: count > MANY ? say("manyForPhone") : null },
-      `${count.toLocaleString(language)}${count > MANY ? " ⚠" : ""}`,
+      { class: "number", title: isMany ? say("manyForPhone") : null },
+      `${count.toLocaleString(language)}${isMany ? " ⚠" : ""}`,
     ),
-    el("td", { class: "files" }, ...links),
+    el("td", {}, el("div", { class: "files" }, ...links)),
   );
+}
+
+async function takePack(event: Event, link: HTMLAnchorElement, note: HTMLElement, say: Say): Promise<void> {
+  event.preventDefault();
+  note.textContent = "";
+  const answer = await fetch(link.href).catch(() => null);
+  if (answer?.ok) save(await answer.blob(), link.download);
+  else note.textContent = say("packNeedsServer");
 }
 
 /** 12345 bytes as "12 kB". */

@@ -1,6 +1,7 @@
 /** The list on paper: A4, in the order of names, with what a walker needs when every battery is empty. */
 
 import { appearanceOf, type Language } from "../taxonomy.js";
+import { ageOf } from "./age.js";
 import { formatDegrees, formatUtm } from "./coordinates.js";
 import { el } from "./dom.js";
 import type { Choice, PageFacts, PlaceEntry } from "./model.js";
@@ -16,6 +17,7 @@ export function printList(
 ): void {
   document.querySelector("#paper")?.remove();
   const sorted = [...places].sort((a, b) => a.name.localeCompare(b.name, language) || a.id - b.id);
+  const age = ageOf(facts.date, Date.now(), say, language);
   const date = longDate(facts.date, language);
   const kinds = [...choice.categories].map((category) => appearanceOf(category).labels[language]);
   const about = [
@@ -23,6 +25,7 @@ export function printList(
     ...kinds,
     `${sorted.length} / ${facts.count}`,
     say("dataAge", { date }),
+    age.text,
   ];
   const columns = [
     say("list"),
@@ -36,7 +39,8 @@ export function printList(
     "section",
     { id: "paper", class: "paper" },
     el("h1", {}, say("printTitle")),
-    el("p", {}, about.join(" · ")),
+    el("p", { class: "age" }, about.join(" · ")),
+    age.warning === null ? null : el("p", { class: "age old" }, age.warning),
     el(
       "table",
       {},

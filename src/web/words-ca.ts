@@ -52,6 +52,7 @@ export const ca: Record<Word, string> = {
   packs: "Fitxers a punt",
   packHint: "Als telèfons els agraden els fitxers petits: preneu la vostra regió i categoria i no pas tot.",
   whichFile: "Quin fitxer per a quin programa?",
+  packNeedsServer: "Aquest fitxer no és en aquest aparell: cal el servidor.",
   category: "Categoria",
   count: "Llocs",
   files: "Fitxers",

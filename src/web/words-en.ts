@@ -50,6 +50,7 @@ export const en = {
   packs: "Ready-made files",
   packHint: "Phones like small files: take your region and category rather than everything.",
   whichFile: "Which file for which program?",
+  packNeedsServer: "This file is not on this device: it needs the server.",
   category: "Category",
   count: "Places",
   files: "Files",

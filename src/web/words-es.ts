@@ -52,6 +52,7 @@ export const es: Record<Word, string> = {
   packs: "Archivos listos",
   packHint: "A los teléfonos les gustan los archivos pequeños: tome su región y categoría en vez de todo.",
   whichFile: "¿Qué archivo para qué programa?",
+  packNeedsServer: "Este archivo no está en este aparato: hace falta el servidor.",
   category: "Categoría",
   count: "Lugares",
   files: "Archivos",

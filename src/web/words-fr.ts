@@ -53,6 +53,7 @@ export const fr: Record<Word, string> = {
   packHint:
     "Les téléphones aiment les petits fichiers : prenez votre région et votre catégorie plutôt que tout.",
   whichFile: "Quel fichier pour quel programme ?",
+  packNeedsServer: "Ce fichier n’est pas sur cet appareil : il faut le serveur.",
   category: "Catégorie",
   count: "Lieux",
   files: "Fichiers",
