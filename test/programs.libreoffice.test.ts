@@ -5,7 +5,7 @@ import { unguardCell } from "../src/formats/csv.js";
 import { propertyNames } from "../src/formats/properties.js";
 import { writeExportFiles } from "./setup/exportfiles.js";
 import { temporaryFolder } from "./setup/folders.js";
-import { hostilePlaces, makeAbout, samplePlaces, withSameExtraKeys } from "./setup/places.js";
+import { hostilePlaces, makeAbout, makePlace, samplePlaces, withSameExtraKeys } from "./setup/places.js";
 import { hasProgram, run } from "./setup/system.js";
 import { unescapeXml } from "./setup/xml.js";
 
@@ -15,6 +15,13 @@ const ENGLISH = "CSV:44,34,76,1,,1033,false,true";
 
 const sample = samplePlaces();
 const hostile = withSameExtraKeys(hostilePlaces());
+const dayLike = makePlace({
+  name: "10:30",
+  summerText: "12/5",
+  winterText: "2-3",
+  altitudeText: "1.2.2003",
+  altitude: 1925,
+});
 
 /** A cell as the spreadsheet holds it. */
 interface Cell {
@@ -76,8 +83,14 @@ describe.skipIf(!hasProgram("soffice"))("LibreOffice", () => {
         list.push(path);
       }
     }
+    const days = join(folder, "days.csv");
+    writeFileSync(
+      days,
+      readFileSync(writeExportFiles(join(folder, "days"), [dayLike], makeAbout())("excel.csv")),
+    );
+    french.push(days);
     const control = join(folder, "control.csv");
-    writeFileSync(control, "name,sum\r\nunguarded,=1+1\r\n");
+    writeFileSync(control, "name,sum\r\nunguarded,=1+1\r\nday,3/4\r\n");
     english.push(control);
     for (const [filter, paths] of [
       [FRENCH, french],
@@ -91,7 +104,14 @@ describe.skipIf(!hasProgram("soffice"))("LibreOffice", () => {
         ...paths,
       ]);
     }
-    for (const name of ["sample-excel-csv", "sample-csv", "hostile-excel-csv", "hostile-csv", "control"])
+    for (const name of [
+      "sample-excel-csv",
+      "sample-csv",
+      "hostile-excel-csv",
+      "hostile-csv",
+      "days",
+      "control",
+    ])
       sheets.set(name, readFileSync(join(folder, "out", `${name}.fods`), "utf8"));
   });
 
@@ -134,7 +154,19 @@ describe.skipIf(!hasProgram("soffice"))("LibreOffice", () => {
     },
   );
 
-  test("would run one that is not guarded", () => {
+  test("keeps capacities and altitudes that look like days and times as somebody wrote them", () => {
+    const [head = [], row = []] = readSheet(sheets.get("days") ?? "");
+    const cell = (key: string): Cell | undefined => row[head.findIndex(({ value }) => value === key)];
+    const text = (value: string): Cell => ({ kind: "string", value: `'${value}` });
+    expect(cell("name")).toEqual(text("10:30"));
+    expect(cell("cap_ete")).toEqual(text("12/5"));
+    expect(cell("cap_hiver")).toEqual(text("2-3"));
+    expect(cell("altitude")).toEqual(text("1.2.2003"));
+    expect(cell("altitude_m")).toEqual({ kind: "float", value: "1925" });
+  });
+
+  test("would run a formula and change a day that are not guarded", () => {
     expect(sheets.get("control")).toContain("table:formula");
+    expect(sheets.get("control")).toContain('office:value-type="date"');
   });
 });
