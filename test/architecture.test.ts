@@ -167,8 +167,13 @@ describe("files", () => {
 
 describe("the README", () => {
   const readme = readFileSync("README.md", "utf8");
-  const help = (...command: string[]): string =>
-    execFileSync(process.execPath, ["dist/app/cli.js", ...command, "--help"], { encoding: "utf8" });
+  const helps = new Map<string, string>();
+  const help = (command = ""): string => {
+    const args = ["dist/app/cli.js", ...(command === "" ? [] : [command]), "--help"];
+    const text = helps.get(command) ?? execFileSync(process.execPath, args, { encoding: "utf8" });
+    helps.set(command, text);
+    return text;
+  };
   const commands = [...help().matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, name = ""]) => name);
 
   test("mentions every command", () => {
