@@ -42,7 +42,6 @@ const LEVELS: readonly (readonly string[])[] = [
 
 // Packages are imported by one file each, so that replacing one is a change of one file. The exceptions, with the reason:
 const SHARED_PACKAGES: Readonly<Record<string, RegExp>> = {
-  undici: /^(sources\/http|mirror\/ask)\.ts$/, // whole answers in memory; files that are resumed on disk
   commander: /^(cli|commands\/.*)\.ts$/, // each command declares its own options
   // the store and its parts, what a pull keeps until it ends, the release's database, the GeoPackage, and the lock on a release
   "p-retry": /^(sources\/client|mirror\/origin)\.ts$/,

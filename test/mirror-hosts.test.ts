@@ -79,6 +79,16 @@ describe.each(hosts)("$name as the host of a release", ({ needs, start }) => {
   });
 });
 
+it("a host without ranges over a line that always breaks before the end is given up, not asked for ever", async () => {
+  const line = await openProxy(await startPython(older.site), { cutEvery: 200_000 });
+  const copy = join(temporaryFolder(), "site");
+  await expect(mirrorInto(copy, line.address, { limits: { retries: 3 } })).rejects.toMatchObject({
+    code: "source",
+    message: expect.stringMatching(/maplibre-gl.*is kept/),
+  });
+  expect(line.bytes()).toBeLessThan(6e6);
+});
+
 describe("a host that redirects", () => {
   /** A host that sends everybody elsewhere. */
   async function redirecting(where: (path: string) => string, status: number): Promise<string> {

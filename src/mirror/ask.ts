@@ -1,6 +1,10 @@
-/** One question to a host: redirects followed by hand, every wait bounded, and a status that is no answer thrown as what it means. */
+/**
+ * One question to a host: redirects followed by hand, every wait bounded, and a status that is no answer thrown as what it
+ * means. With node:http and not undici, whose parser (7.30) asserts when a host of HTTP/1.0 closes while we are not reading.
+ */
 
-import { Agent, type Dispatcher, request } from "undici";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { request as requestSecurely, Agent as SecureAgent } from "node:https";
 import { program } from "../program.js";
 import { FetchFault, type FetchLimits, reasonOf } from "./origin.js";
 
@@ -8,13 +12,15 @@ import { FetchFault, type FetchLimits, reasonOf } from "./origin.js";
 export interface Reply {
   readonly status: number;
   readonly header: (name: string) => string | null;
-  readonly body: Dispatcher.ResponseData["body"];
+  /** The body; what goes wrong on the way is a passing fault. To be read, or to be let go. */
+  readonly chunks: () => AsyncGenerator<Buffer>;
+  readonly letGo: () => void;
   /** Where the answer came from, after redirects. */
   readonly url: URL;
 }
 
 export interface How {
-  readonly agent: Agent;
+  readonly agents: Agents;
   readonly limits: FetchLimits;
   readonly signal: AbortSignal;
   readonly method: "GET" | "HEAD";
@@ -29,7 +35,7 @@ export async function get(start: URL, headers: Record<string, string>, how: How)
     const reply = await getOnce(url, headers, how);
     const location = reply.header("location");
     if (![301, 302, 303, 307, 308].includes(reply.status) || location === null) return reply;
-    await reply.body.dump();
+    reply.letGo();
     const next = URL.canParse(location, url.href) ? new URL(location, url) : null;
     const isFollowed =
       next !== null &&
@@ -42,18 +48,19 @@ export async function get(start: URL, headers: Record<string, string>, how: How)
 }
 
 async function getOnce(url: URL, headers: Record<string, string>, how: How): Promise<Reply> {
-  const { limits } = how;
+  const { limits, agents, method } = how;
   const longest = limits.requestBase + (Math.min(how.bytes, 1e12) / limits.slowest) * 1000;
   const signal = AbortSignal.any([how.signal, AbortSignal.timeout(Math.min(longest, 2 ** 31 - 1))]);
-  try {
-    const {
-      statusCode,
-      headers: answered,
-      body,
-    } = await request(url.href, {
-      dispatcher: how.agent,
+  const fault = (error: unknown): unknown => {
+    if (how.signal.aborted) return how.signal.reason;
+    return new FetchFault("passing", reasonOf(signal.aborted ? signal.reason : error), null, {
+      cause: error,
+    });
+  };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const options = {
+      method,
       signal,
-      method: how.method,
       headers: {
         "User-Agent": `${program.name}/${program.version}`,
         Accept: "*/*",
@@ -61,23 +68,67 @@ async function getOnce(url: URL, headers: Record<string, string>, how: How): Pro
         "Accept-Encoding": "identity",
         ...headers,
       },
-    });
-    const header = (name: string): string | null => {
-      const value = answered[name];
-      return value === undefined ? null : String(value);
     };
-    return { status: statusCode, header, body, url };
+    const asked =
+      url.protocol === "https:"
+        ? requestSecurely(url, { ...options, agent: agents.https })
+        : request(url, { ...options, agent: agents.http });
+    asked.setTimeout(limits.stall, () => asked.destroy(new Error("it does not answer")));
+    asked.on("error", reject);
+    asked.on("response", (answer) => {
+      asked.setTimeout(0); // from here on the reader waits, and knows when it is we who are slow
+      resolve(answer);
+    });
+    asked.end();
+  }).catch((error: unknown) => {
+    throw fault(error);
+  });
+  response.on("error", () => {}); // told to whoever reads
+  return {
+    status: response.statusCode ?? 0,
+    header: (name) => {
+      const value = response.headers[name];
+      return value === undefined ? null : String(value);
+    },
+    chunks: () => chunksOf(response, limits.stall, fault),
+    letGo: () => letGo(response),
+    url,
+  };
+}
+
+async function* chunksOf(
+  response: IncomingMessage,
+  stall: number,
+  fault: (error: unknown) => unknown,
+): AsyncGenerator<Buffer> {
+  const iterator = response.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const timer = setTimeout(() => response.destroy(new Error("nothing comes any more")), stall);
+      const { done, value } = await iterator.next().finally(() => clearTimeout(timer));
+      if (done === true) return;
+      yield value as Buffer;
+    }
   } catch (error) {
-    if (how.signal.aborted) throw how.signal.reason;
-    throw new FetchFault("passing", reasonOf(error), null, { cause: error });
+    throw fault(error);
+  } finally {
+    letGo(response);
   }
 }
 
+const SHORT = 16 * 1024; // bytes that are read rather than the connection given up
+
+function letGo(response: IncomingMessage): void {
+  const isShort = Number(response.headers["content-length"] ?? Number.NaN) <= SHORT;
+  if (response.complete || isShort) response.resume();
+  else response.destroy();
+}
+
 /** Throws a FetchFault for any status but the accepted ones; the body is let go. */
-export async function refuseStatus(reply: Reply, accepted: readonly number[]): Promise<void> {
+export function refuseStatus(reply: Reply, accepted: readonly number[]): void {
   const { status } = reply;
   if (accepted.includes(status)) return;
-  await reply.body.dump().catch(() => {}); // the answer is refused in any case
+  reply.letGo();
   const kind =
     status === 404 || status === 410
       ? "missing"
@@ -93,14 +144,6 @@ function parseRetryAfter(value: string | null): number | null {
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
-}
-/** The body; what goes wrong on the way is a passing fault. */
-export async function* chunksOf({ body }: Reply): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of body) yield chunk as Uint8Array;
-  } catch (error) {
-    throw new FetchFault("passing", reasonOf(error), null, { cause: error });
-  }
 }
 
 /** The body as a whole. */
@@ -118,7 +161,7 @@ export async function readInto(
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   let bytes = 0;
-  for await (const chunk of chunksOf(reply)) {
+  for await (const chunk of reply.chunks()) {
     bytes += chunk.length;
     if (bytes > limit) throw new FetchFault("final", `its answer is longer than ${limit} bytes`);
     chunks.push(chunk);
@@ -127,12 +170,22 @@ export async function readInto(
 }
 
 /** Connections to keep while a run lasts. */
-export function openAgent(limits: FetchLimits, connections: number): Agent {
-  return new Agent({
-    connections,
-    pipelining: 1,
-    connect: { timeout: limits.connect },
-    headersTimeout: limits.stall,
-    bodyTimeout: limits.stall,
-  });
+export interface Agents {
+  readonly http: Agent;
+  readonly https: SecureAgent;
+  close(): void;
+}
+
+/** `connections` to each host at most. */
+export function openAgents(connections: number): Agents {
+  const options = { keepAlive: true, maxSockets: connections };
+  const [http, https] = [new Agent(options), new SecureAgent(options)];
+  return {
+    http,
+    https,
+    close: () => {
+      http.destroy();
+      https.destroy();
+    },
+  };
 }

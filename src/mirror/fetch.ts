@@ -112,7 +112,19 @@ async function fetchBlob(form: Form, options: FetcherOptions): Promise<void> {
   const { cache, limits, recheck, onRetry, signal } = options;
   for (let tries = 1; ; tries++) {
     try {
-      return await patiently((move) => attempt(form, tries > 1, move, options), limits, onRetry, signal);
+      // Only what never came before is progress: a host without ranges begins anew each time, perhaps for ever.
+      let furthest = cache.partBytes(form.sha256);
+      const reach = (size: number, move: (bytes: number) => void): void => {
+        if (size <= furthest) return;
+        move(size - furthest);
+        furthest = size;
+      };
+      return await patiently(
+        (move) => attempt(form, tries > 1, (size) => reach(size, move), options),
+        limits,
+        onRetry,
+        signal,
+      );
     } catch (error) {
       if (!(error instanceof FetchFault) || !["missing", "corrupt"].includes(error.kind)) throw error;
       cache.dropPart(form.sha256);
@@ -127,7 +139,7 @@ async function fetchBlob(form: Form, options: FetcherOptions): Promise<void> {
 async function attempt(
   form: Form,
   isFresh: boolean,
-  move: (bytes: number) => void,
+  onReached: (size: number) => void,
   { origin, cache, meter }: FetcherOptions,
 ): Promise<void> {
   const { sha256, path } = form;
@@ -148,7 +160,7 @@ async function attempt(
     const opened = await named(path, () => origin.open(path, wanted));
     refuseOtherSize(form, start + bytes, bytes < rest, opened);
     cache.keepEtag(sha256, opened.etag);
-    const reached = await named(path, () => append(form, opened, start + bytes, move, { cache, meter }));
+    const reached = await named(path, () => append(form, opened, start + bytes, onReached, { cache, meter }));
     if (reached < form.bytes && reached === start + bytes) throw new BudgetSpent();
     if (reached < form.bytes)
       throw new FetchFault(origin.isRemote ? "passing" : "corrupt", `${path}: it ends early`);
@@ -174,7 +186,7 @@ async function append(
   form: Form,
   opened: { readonly start: number; readonly chunks: AsyncIterable<Uint8Array> },
   end: number,
-  move: (bytes: number) => void,
+  onReached: (size: number) => void,
   { cache, meter }: { readonly cache: Cache; readonly meter: Meter },
 ): Promise<number> {
   const file = await open(cache.part(form.sha256), opened.start === 0 ? "w" : "a");
@@ -183,7 +195,7 @@ async function append(
     for await (const chunk of opened.chunks) {
       await file.writeFile(chunk.subarray(0, end - size));
       size += chunk.length;
-      move(chunk.length);
+      onReached(size);
       await meter.spend(chunk.length);
       if (size > form.bytes) throw new FetchFault("corrupt", "it is longer than the manifest says");
       if (size >= end) return Math.min(size, end);

@@ -2,7 +2,7 @@
 
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { MANIFEST } from "../release/manifest.js";
-import { chunksOf, get, openAgent, type Reply, readBody, readInto, refuseStatus } from "./ask.js";
+import { get, openAgents, type Reply, readBody, readInto, refuseStatus } from "./ask.js";
 import {
   FetchFault,
   type FetchLimits,
@@ -21,9 +21,9 @@ const NO_VALIDATOR: Validator = { etag: null, lastModified: null };
 /** `address` is a release: the folder, or its manifest. Static hosts and our own server are alike. */
 export function openWeb(address: string, limits: FetchLimits, signal: AbortSignal): Origin {
   let base = baseOf(address);
-  const agent = openAgent(limits, PARALLEL);
+  const agents = openAgents(PARALLEL);
   const ask: Ask = (name, headers, bytes, method = "GET") =>
-    get(new URL(name, base), headers, { agent, limits, signal, bytes, method });
+    get(new URL(name, base), headers, { agents, limits, signal, bytes, method });
   const reader = manifestReader(ask, limits.manifestBytes);
   return {
     name: address,
@@ -44,14 +44,14 @@ export function openWeb(address: string, limits: FetchLimits, signal: AbortSigna
     small: async (name) => {
       const reply = await ask(name, { "Cache-Control": "no-cache" }, SMALL);
       if (reply.status === 404 || reply.status === 410) {
-        await reply.body.dump();
+        reply.letGo();
         return null;
       }
-      await refuseStatus(reply, [200]);
+      refuseStatus(reply, [200]);
       return readBody(reply, SMALL);
     },
     open: async (path, wanted) => openedFile(await ask(path, rangeHeaders(wanted), wanted.bytes), wanted),
-    close: () => agent.destroy(),
+    close: async () => agents.close(),
   };
 }
 
@@ -82,12 +82,12 @@ async function askHead(
   readonly validator: Validator;
 } | null> {
   const reply = await ask(MANIFEST, conditions(known, isFresh), SMALL, "HEAD");
-  await reply.body.dump();
+  reply.letGo();
   if (reply.status === 304 && known !== null) return null;
   // A host that does not answer HEAD is asked for the manifest itself.
   if (reply.status !== 200 && [403, 404, 405, 501].includes(reply.status))
     return { base: null, bytes: null, validator: NO_VALIDATOR };
-  await refuseStatus(reply, [200]);
+  refuseStatus(reply, [200]);
   const validator = { etag: reply.header("etag"), lastModified: reply.header("last-modified") };
   if (known !== null && known.etag !== null && known.etag === validator.etag) return null;
   const isPlain = reply.header("content-encoding") === null;
@@ -107,7 +107,7 @@ function manifestReader(ask: Ask, limit: number) {
     const coded = name === MANIFEST && { "Accept-Encoding": "br, gzip" };
     const reply = await ask(name, { ...conditions(null, isFresh), ...coded, ...resumption(resumed) }, limit);
     if (reply.status === 416) begun = null;
-    await refuseStatus(reply, [200, 206]);
+    refuseStatus(reply, [200, 206]);
     const isResumed = reply.status === 206 && startOf(reply.header("content-range")) === resumed?.bytes();
     const now = isResumed && resumed !== null ? resumed : beginning(name, reply);
     begun = now.etag === null ? null : now;
@@ -165,16 +165,16 @@ function rangeHeaders({ start, bytes, isPart, etag, isFresh }: Wanted): Record<s
   };
 }
 
-async function openedFile(reply: Reply, wanted: Wanted): Promise<OpenedFile> {
+function openedFile(reply: Reply, wanted: Wanted): OpenedFile {
   if (reply.status === 416) {
-    await reply.body.dump();
+    reply.letGo();
     throw new FetchFault("corrupt", "it has fewer bytes than its manifest says");
   }
-  await refuseStatus(reply, [200, 206]);
+  refuseStatus(reply, [200, 206]);
   const etag = reply.header("etag");
   const start = reply.status === 200 ? 0 : startOf(reply.header("content-range"));
   if (start !== 0 && start !== wanted.start) {
-    reply.body.destroy();
+    reply.letGo();
     throw new FetchFault("corrupt", "it sent another range than asked for");
   }
   const length = reply.header("content-length");
@@ -182,7 +182,7 @@ async function openedFile(reply: Reply, wanted: Wanted): Promise<OpenedFile> {
     start,
     announced: length === null ? null : Number(length),
     etag: etag?.startsWith("W/") ? null : etag,
-    chunks: chunksOf(reply),
+    chunks: reply.chunks(),
   };
 }
 

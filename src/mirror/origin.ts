@@ -73,7 +73,6 @@ export class FetchFault extends Error {
 }
 
 export interface FetchLimits {
-  readonly connect: number;
   readonly stall: number;
   readonly requestBase: number;
   readonly slowest: number;
@@ -88,8 +87,7 @@ export interface FetchLimits {
 }
 
 export const fetchDefaults: FetchLimits = {
-  connect: 20_000, // ms until a connection stands
-  stall: 30_000, // ms without a byte
+  stall: 30_000, // ms without a byte, or until a connection stands
   requestBase: 60_000, // ms for any request, and on top of it
   slowest: 200, // bytes a second: a request that is slower is cut and resumed
   retries: 8, // attempts in a row that bring nothing

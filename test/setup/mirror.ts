@@ -10,7 +10,7 @@ import { temporaryFolder } from "./folders.js";
 import { type MadePlace, madePlaces } from "./madeplaces.js";
 import { pullRecords } from "./release.js";
 
-const limits: Partial<FetchLimits> = { stall: 700, connect: 2000, pause: 5, longestPause: 100, retries: 12 };
+const limits: Partial<FetchLimits> = { stall: 700, pause: 5, longestPause: 100, retries: 12 };
 
 /** Mirrors a source into a site. */
 export async function mirrorInto(
