@@ -6,7 +6,7 @@ export const errorCodes = {
   refused: {
     exit: 4,
     status: 500,
-    meaning: "the pulled data are too bad, or lose too much, to replace the good ones",
+    meaning: "what came must not replace what is there: too bad, too much lost, older, or not signed",
   },
   damaged: {
     exit: 5,

@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import { UserError } from "../errors.js";
+import { signatureFault } from "../mirror/sign.js";
 import { verifyRelease } from "../release/manifest.js";
 import { settle } from "../release/swap.js";
 import { action, formatCount, options } from "./command.js";
@@ -12,15 +13,25 @@ export function addVerify(program: Command): void {
     .command("verify")
     .description("check every file of a release against its manifest")
     .addOption(options.site())
+    .option("--public-key <file>", "the manifest must be signed by this key (PEM)")
     .addHelpText("after", "\nExample:\n  shelters verify --site /media/usb/shelters && echo whole")
     .action(action(runVerify));
 }
 
-async function runVerify({ site }: { readonly site: string }, reporter: Reporter): Promise<void> {
+interface VerifyFlags {
+  readonly site: string;
+  readonly publicKey?: string;
+}
+
+async function runVerify({ site, publicKey }: VerifyFlags, reporter: Reporter): Promise<void> {
   settle(site);
-  const { manifest, files, faults } = await verifyRelease(site, (done) =>
-    reporter.step(`Verifying: ${formatCount(done)} files`),
-  );
+  const {
+    manifest,
+    files,
+    faults: found,
+  } = await verifyRelease(site, (done) => reporter.step(`Verifying: ${formatCount(done)} files`));
+  const unsigned = publicKey === undefined ? null : signatureFault(site, publicKey);
+  const faults = unsigned === null ? found : [...found, unsigned];
   reporter.result({ site, generation: manifest.generation, date: manifest.date, files, faults });
   if (faults.length > 0) {
     const summary = `${faults.length} of ${files} files of ${site} differ from the manifest. Build or mirror the release again.`;

@@ -1,9 +1,10 @@
 /** A copy of a release, from the web or a folder: only what differs is fetched, every byte is checked, and it appears whole. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { codingNames } from "../bytes/compress.js";
 import { UserError } from "../errors.js";
-import { MANIFEST } from "../release/manifest.js";
+import { MANIFEST, manifestForms } from "../release/manifest.js";
 import { besideRelease, lockBeside, settle } from "../release/swap.js";
 import { applyRelease } from "./apply.js";
 import { bringAll } from "./bring.js";
@@ -15,6 +16,7 @@ import { askOffer } from "./offer.js";
 import { FetchFault, fetchDefaults, type Origin, patiently, type Validator } from "./origin.js";
 import { type MirrorPlan, planMirror } from "./plan.js";
 import { type MirrorOptions, type MirrorReport, type Run, type Say, SourceChanged } from "./run.js";
+import { SIGNATURE } from "./sign.js";
 import { keepPart, readLocal, refuseFullDisk, takeInventory } from "./stock.js";
 
 /**
@@ -109,7 +111,7 @@ async function oneRound(
     fetchedBytes: meter.bytes(),
     missing,
   });
-  if (local?.bytes.equals(bytes) === true && plan.jobs.length === 0) {
+  if (local?.bytes.equals(bytes) === true && plan.jobs.length === 0 && isSound(site, bytes, signature)) {
     await cache.sweep(new Set());
     return report("unchanged");
   }
@@ -124,6 +126,14 @@ async function oneRound(
   await applyRelease(site, { manifest, bytes, signature, hand });
   await cache.sweep(new Set());
   return report("mirrored");
+}
+
+/** Whether what stands beside the manifest, and not in it, is of it: its compressed forms and its signature. */
+function isSound(site: string, bytes: Buffer, signature: Buffer | null): boolean {
+  const path = join(site, SIGNATURE);
+  const local = existsSync(path) ? readFileSync(path) : null;
+  const isSigned = signature === null || local?.equals(signature) === true;
+  return isSigned && manifestForms(site, bytes).length === codingNames.length;
 }
 
 const RECHECK_AFTER = 1000; // ms: many files that fail at once are one question

@@ -8,7 +8,7 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemCode, UserError } from "../errors.js";
 import { readManifest, SIGNATURE } from "../release/manifest.js";
@@ -49,6 +49,14 @@ export function signRelease(
 export function isSignedBy(keyPath: string, bytes: Buffer, signature: Buffer | null): boolean {
   const key = readKey(keyPath, createPublicKey);
   return signature !== null && verify(null, bytes, key, Buffer.from(signature.toString("latin1"), "base64"));
+}
+
+/** What is wrong with the signature of the release in `site`; null when it is of its manifest by the owner of the key. */
+export function signatureFault(site: string, keyPath: string): string | null {
+  const path = join(site, SIGNATURE);
+  const signature = existsSync(path) ? readFileSync(path) : null;
+  if (isSignedBy(keyPath, readManifest(site).bytes, signature)) return null;
+  return `${SIGNATURE}: ${signature === null ? "missing" : "it is not of this manifest by this key"}`;
 }
 
 /** Throws UserError `usage` when the file is no Ed25519 key. */

@@ -1,7 +1,7 @@
 /** manifest.json: what a release holds and how to tell that it is whole. */
 
 import { createHash } from "node:crypto";
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type Coding, codingNames, codings, type FileForm } from "../bytes/compress.js";
@@ -154,7 +154,7 @@ export interface Verification {
   readonly faults: readonly string[];
 }
 
-/** Checks every form of every file against the manifest; starts again when the release is exchanged meanwhile. */
+/** Checks every form of every file, and the manifest's own, against the manifest; starts again when the release is exchanged meanwhile. */
 export async function verifyRelease(
   site: string,
   onProgress: (files: number) => void = () => {},
@@ -172,8 +172,17 @@ export async function verifyRelease(
     if (fault !== null && fault !== MISSING) faults.push(`${path}: ${fault}`);
     onProgress(++files);
   }
+  faults.push(...manifestFaults(site, bytes));
   const wasExchanged = faults.length > 0 && !readManifest(site).bytes.equals(bytes);
   return wasExchanged ? verifyRelease(site, onProgress) : { manifest, files, faults };
+}
+
+/** Compressed forms of a manifest that are there, and not of these very bytes: one of them is damaged, or of another release. */
+function manifestFaults(site: string, bytes: Buffer): string[] {
+  const sound = manifestForms(site, bytes).map(({ coding }) => coding);
+  return codingNames
+    .filter((coding) => !sound.includes(coding) && existsSync(join(site, MANIFEST + codings[coding])))
+    .map((coding) => `${MANIFEST}${codings[coding]}: it differs from ${MANIFEST}`);
 }
 
 const MISSING = "missing";
