@@ -1,9 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { mirrorEvery } from "../src/mirror/every.js";
 import { pack } from "../src/mirror/pack.js";
 import { createKeys, signRelease } from "../src/mirror/sign.js";
+import { formatManifest, readManifest, verifyRelease } from "../src/release/manifest.js";
 import { lanAddresses, qrText, sheetHtml } from "../src/serve/lan.js";
 import { runCli, startServing } from "./setup/cli.js";
 import { digestsBelow, temporaryFolder } from "./setup/folders.js";
@@ -133,6 +135,39 @@ it("serve --mirror fetches the first copy, renews it by itself, and goes on serv
   expect(await generation()).toBe(next);
   process.kill("SIGTERM");
   expect((await ended).code).toBe(0);
+});
+
+it("a mirror that is kept fresh outlives a source that is gone for many rounds, and takes what it has when it is back", async () => {
+  const stick = join(temporaryFolder(), "stick");
+  cpSync(site, stick, { recursive: true });
+  const copy = join(temporaryFolder(), "site");
+  const rounds: string[] = [];
+  const stop = new AbortController();
+  const run = mirrorEvery({
+    source: stick,
+    site: copy,
+    every: 0.02,
+    isFirstNow: true,
+    signal: stop.signal,
+    onRound: (round) => rounds.push("outcome" in round ? round.outcome : round.code),
+    onLine: () => {},
+    onProgress: () => {},
+  });
+  const last = (): string | undefined => rounds.at(-1);
+  await expect.poll(last, { timeout: 20_000 }).toBe("unchanged");
+  const since = rounds.length;
+  renameSync(stick, `${stick}-away`);
+  await expect.poll(() => rounds.length, { timeout: 20_000 }).toBeGreaterThan(since + 20);
+  expect(new Set(rounds.slice(since + 2))).toEqual(new Set(["source"]));
+  expect((await verifyRelease(copy)).faults).toEqual([]);
+  const { manifest } = readManifest(`${stick}-away`);
+  const newer = formatManifest({ ...manifest, date: "2026-04-01T00:00:00Z" });
+  writeFileSync(join(`${stick}-away`, "manifest.json"), newer);
+  renameSync(`${stick}-away`, stick);
+  await expect.poll(() => rounds.filter((round) => round === "mirrored").length, { timeout: 20_000 }).toBe(2);
+  expect(readFileSync(join(copy, "manifest.json"), "utf8")).toBe(newer);
+  stop.abort(new Error("enough"));
+  await run;
 });
 
 it("a copy that is behind by a few generations catches up by changes alone, and is then a fresh copy byte by byte", async () => {

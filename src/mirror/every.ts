@@ -1,6 +1,6 @@
 /** A mirror that is kept fresh for ever: at jittered intervals, and whatever one round says. */
 
-import { explain, UserError } from "../errors.js";
+import { explain, systemCode, UserError } from "../errors.js";
 import { readManifest } from "../release/manifest.js";
 import { formatSeconds, mirror } from "./mirror.js";
 import { pauseFor } from "./origin.js";
@@ -28,11 +28,17 @@ export async function mirrorEvery(options: EveryOptions): Promise<void> {
       options.onRound(await mirror(options));
     } catch (error) {
       if (signal.aborted) return;
-      const explained = explain(error);
-      if (!(explained instanceof UserError)) throw error;
-      options.onRound(explained);
+      options.onRound(passing(error));
     }
   }
+}
+
+/** What a later round may do better: what the caller can mend, and whatever the system says. Anything else is thrown. */
+function passing(error: unknown): UserError {
+  const explained = explain(error);
+  if (explained instanceof UserError) return explained;
+  if (!(error instanceof Error) || systemCode(error) === null) throw error;
+  return new UserError("system", error.message, [], { cause: error });
 }
 
 /** "data of 2026-11-20T00:00:00Z, 1 h 5 min old"; null without a release. */

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { build } from "../build/build.js";
 import { generationOf } from "../build/facts.js";
-import { UserError } from "../errors.js";
+import { systemCode, UserError } from "../errors.js";
 import { program } from "../program.js";
 import { pull } from "../pull/pull.js";
 import { formsOf, type Manifest, readManifest } from "../release/manifest.js";
@@ -109,7 +109,9 @@ async function buildFrom(rebuild: Rebuild, putPlaces: (target: string) => void):
     putPlaces(from);
     return await buildInto(scratch, from, rebuild);
   } catch (error) {
-    if (error instanceof UserError && error.code !== "system") return false; // then the files are fetched
+    // Then the files are fetched: that takes less room than building beside them.
+    const isFull = ["ENOSPC", "EDQUOT", "SQLITE_FULL"].includes(systemCode(error) ?? "");
+    if (isFull || (error instanceof UserError && error.code !== "system")) return false;
     throw error;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
