@@ -29,22 +29,26 @@ const WORDS = [
   {
     lang: "fr",
     title: "Refuges et cabanes, sans internet",
-    open: "puis ouvrez cette adresse, ou visez le code",
+    steps: ["Rejoignez ce Wi-Fi.", "Ouvrez l'adresse, ou visez le code."],
+    what: "Carte, liste, fichiers GPX pour le téléphone ou le GPS. Vérifiez chaque position avant d'y confier votre nuit.",
   },
   {
     lang: "es",
     title: "Refugios y cabañas, sin internet",
-    open: "después abra esta dirección o apunte al código",
+    steps: ["Conéctese a este Wi-Fi.", "Abra la dirección o apunte al código."],
+    what: "Mapa, lista, archivos GPX para el móvil o el GPS. Compruebe cada posición antes de confiarle la noche.",
   },
   {
     lang: "ca",
     title: "Refugis i cabanes, sense internet",
-    open: "després obriu aquesta adreça o enfoqueu el codi",
+    steps: ["Connecteu-vos a aquest Wi-Fi.", "Obriu l'adreça o enfoqueu el codi."],
+    what: "Mapa, llista, fitxers GPX per al mòbil o el GPS. Comproveu cada posició abans de confiar-hi la nit.",
   },
   {
     lang: "en",
     title: "Huts and shelters, without internet",
-    open: "then open this address, or scan the code",
+    steps: ["Join this Wi-Fi.", "Open the address, or scan the code."],
+    what: "Map, list, GPX files for phone or GPS. Check every position before you trust your night to it.",
   },
 ] as const;
 
@@ -58,7 +62,11 @@ export function sheetHtml(facts: {
 }): string {
   const wifi = facts.wifi === null ? '<span class="blank"></span>' : escapeXml(facts.wifi);
   const blocks = WORDS.map(
-    ({ lang, title, open }) => `<section lang="${lang}"><h2>${title}</h2><p>${open}.</p></section>`,
+    ({ lang, title, steps, what }) => `<section lang="${lang}">
+<h2>${title}</h2>
+<ol>${steps.map((step) => `<li>${step}</li>`).join("")}</ol>
+<p>${what}</p>
+</section>`,
   );
   return `<!doctype html>
 <html lang="fr">
@@ -66,24 +74,35 @@ export function sheetHtml(facts: {
 <meta charset="utf-8">
 <title>${escapeXml(facts.title)}</title>
 <style>
-@page { size: A4; margin: 15mm; }
-body { font: 14pt/1.35 system-ui, sans-serif; text-align: center; color: #000; background: #fff; margin: 0; }
-h1 { font-size: 26pt; margin: 0 0 4mm; }
-h2 { font-size: 14pt; margin: 0; }
-p { margin: 0 0 2mm; }
-.wifi { font-size: 22pt; margin: 4mm; }
+@page { size: A4; margin: 14mm; }
+* { box-sizing: border-box; margin: 0; padding: 0; }
+body { min-height: 265mm; display: flex; flex-direction: column; align-items: center; justify-content: space-between;
+  font: 11.5pt/1.35 system-ui, sans-serif; text-align: center; color: #000; background: #fff; }
+h1 { font-size: 27pt; line-height: 1.15; overflow-wrap: anywhere; }
+h2 { font-size: 13pt; margin-bottom: 1mm; }
+.step { display: flex; align-items: baseline; justify-content: center; gap: 5mm; font-size: 21pt; margin-bottom: 3mm; }
+.step b { flex: none; width: 11mm; line-height: 11mm; border-radius: 50%; font-size: 17pt; color: #fff; background: #000;
+  -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 .blank { display: inline-block; width: 90mm; border-bottom: 0.5mm dotted #000; }
-.address { font: bold 24pt ui-monospace, monospace; overflow-wrap: anywhere; }
-svg { width: 95mm; height: 95mm; }
+.address { font: bold 22pt ui-monospace, monospace; overflow-wrap: anywhere; }
+svg { display: block; width: 98mm; height: 98mm; }
+.languages { display: grid; grid-template-columns: 1fr 1fr; gap: 5mm 9mm; width: 100%; text-align: left; }
+section { border-top: 0.5mm solid #000; padding-top: 2mm; }
+ol { padding-left: 5mm; margin-bottom: 1mm; }
+section p { font-size: 9.5pt; }
 footer { font-size: 9pt; }
 </style>
 </head>
 <body>
 <h1>${escapeXml(facts.title)}</h1>
-<p class="wifi">Wi-Fi: ${wifi}</p>
-<p class="address">${escapeXml(facts.address)}</p>
+<div>
+<p class="step"><b>1</b><span>Wi-Fi: ${wifi}</span></p>
+<p class="step"><b>2</b><span class="address">${escapeXml(facts.address)}</span></p>
+</div>
 ${renderSVG(facts.address, { border: 2, ecc: "M" })}
+<div class="languages">
 ${blocks.join("\n")}
+</div>
 <footer>${escapeXml(facts.attribution)} ${escapeXml(facts.date.slice(0, 10))}</footer>
 </body>
 </html>
