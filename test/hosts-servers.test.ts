@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { formsOf, readManifest } from "../src/release/manifest.js";
 import { ask, decoded } from "./setup/http.js";
 import { intendedHeaders } from "./setup/intended.js";
 import { madePlaces } from "./setup/madeplaces.js";
-import { type BuiltRelease, buildRelease, rebuild } from "./setup/release.js";
+import { type BuiltRelease, buildRelease, builtFor } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
 import { isInstalled, startCaddy, startNginx } from "./setup/webservers.js";
 
@@ -25,13 +24,6 @@ beforeAll(async () => {
   ours = (await serve(release.site)).address;
 });
 
-async function builtFor(host: keyof typeof servers, api: string | null): Promise<string> {
-  const site = join(release.folder, "public", `${host}${api === null ? "" : "-api"}`);
-  cpSync(release.site, site, { recursive: true }); // what is the same need not be compressed again
-  await rebuild(release.database, site, { host, api });
-  return site;
-}
-
 describe.each(names)("%s with the settings of the release", (name) => {
   const isThere = isInstalled(name);
   let site: string;
@@ -39,7 +31,7 @@ describe.each(names)("%s with the settings of the release", (name) => {
 
   beforeAll(async () => {
     if (!isThere) return;
-    site = await builtFor(name, null);
+    site = await builtFor(release, name);
     address = await servers[name](site);
   });
 
@@ -92,7 +84,7 @@ describe.each(names)("%s with the settings of the release", (name) => {
   );
 
   it.skipIf(!isThere)("hands api.php on to a server, question and all", async () => {
-    const forwarding = await servers[name](await builtFor(name, `${ours}/api.php`));
+    const forwarding = await servers[name](await builtFor(release, name, `${ours}/api.php`));
     for (const question of ["?bbox=0,42,1,43&format=geojson", "?format=nonsense", "?format=gpx&limit=3"]) {
       const [there, here] = [
         await ask(`${forwarding}/api.php${question}`),

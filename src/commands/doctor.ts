@@ -39,28 +39,26 @@ async function runDoctor({ url }: { readonly url: string }, reporter: Reporter):
     );
 }
 
-/** The same thing on several files is one line, when all is right with it. */
+type Row = readonly [verdict: string, about: string, path: string, found: string];
+
+/** One line a finding, in columns, with what it breaks below; the same thing that is right on several files is one line. */
 function tableOf(findings: readonly Finding[]): string[] {
   const right = new Map<string, Finding[]>();
   for (const one of findings.filter(({ verdict }) => verdict === "right"))
     right.set(one.about, [...(right.get(one.about) ?? []), one]);
-  const rows = findings.flatMap((one) => {
-    const same = right.get(one.about) ?? [];
-    if (one.verdict !== "right" || same.length === 1) return [row(one.verdict, one.about, one.path, one)];
-    return same[0] === one
-      ? [row("right", one.about, `${same.length} files`, { found: "", breaks: "" })]
-      : [];
+  const rows = findings.flatMap((one): { readonly row: Row; readonly breaks: string }[] => {
+    const { verdict, about, path, found, breaks } = one;
+    const same = verdict === "right" ? (right.get(about) ?? []) : [];
+    if (same.length <= 1)
+      return [{ row: [verdict === "danger" ? "DANGER" : verdict, about, path, found], breaks }];
+    return same[0] === one ? [{ row: ["right", about, `${same.length} files`, ""], breaks }] : [];
   });
-  return rows.map((line) => line.trimEnd());
-}
-
-function row(
-  verdict: Verdict,
-  about: string,
-  path: string,
-  { found, breaks }: Pick<Finding, "found" | "breaks">,
-): string {
-  const sign = verdict === "danger" ? "DANGER" : verdict;
-  const consequence = breaks === "" ? "" : `\n         ${breaks}`;
-  return `${sign.padEnd(7)}  ${about.padEnd(26)}  ${path.padEnd(28)}  ${found}${consequence}`;
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map(({ row }) => (row[column] ?? "").length)));
+  return rows.flatMap(({ row, breaks }) => [
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+    ...(breaks === "" ? [] : [`${" ".repeat((widths[0] ?? 0) + 2)}${breaks}`]),
+  ]);
 }

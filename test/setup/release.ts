@@ -1,8 +1,9 @@
 /** Real databases and releases in temporary folders. */
 
-import { writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build } from "../../src/build/build.js";
+import type { HostName } from "../../src/hosts/hosts.js";
 import { pull } from "../../src/pull/pull.js";
 import { type Manifest, readManifest } from "../../src/release/manifest.js";
 import { temporaryFolder } from "./folders.js";
@@ -70,4 +71,16 @@ export async function buildSample(
   await pull({ from: "data/places.csv", database, force: false, about: said, onProgress: () => {} });
   await rebuild(database, join(folder, "site"), options);
   return join(folder, "site");
+}
+
+/** Builds the same places for a host, beside the release; what is the same is not compressed again. Gives the folder. */
+export async function builtFor(
+  { folder, site: from, database }: BuiltRelease,
+  host: HostName,
+  api: string | null = null,
+): Promise<string> {
+  const site = join(folder, "public", api === null ? host : `${host}-api`);
+  cpSync(from, site, { recursive: true });
+  await rebuild(database, site, { host, api });
+  return site;
 }

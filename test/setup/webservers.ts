@@ -1,18 +1,20 @@
-/** nginx and Caddy as static hosts on the loopback address: the real programs, with the settings of a release. */
+/** Static hosts on the loopback address: the real programs (nginx, Caddy, Python's http.server, sirv) and their settings. */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer as createWebServer } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import sirv from "sirv";
 import { atEnd } from "./cleanup.js";
 import { temporaryFolder } from "./folders.js";
 import { ask } from "./http.js";
 
 /** Whether a program is installed; where CI is set it has to be. */
-export function isInstalled(command: "nginx" | "caddy"): boolean {
-  const found = spawnSync(command, ["-v"]).error === undefined;
+export function isInstalled(command: "nginx" | "caddy" | "python3"): boolean {
+  const found = spawnSync(command, ["-h"]).error === undefined;
   if (!found && process.env["CI"] !== undefined) throw new Error(`${command} is not installed`);
   return found;
 }
@@ -48,11 +50,22 @@ export async function startCaddy(site: string, settings: string): Promise<string
   return started(spawn("caddy", args, { stdio: "ignore", env }), port);
 }
 
-/** Serves a folder with Python's http.server: no ETag, no ranges, no compression. */
+/** Serves a folder with Python's http.server, which is on most machines: no ETag, no ranges, no compression. */
 export async function startPython(site: string): Promise<string> {
   const port = await freePort();
   const args = ["-m", "http.server", String(port), "--bind", "127.0.0.1", "--directory", site];
-  return started(spawn("/usr/bin/python3", args, { stdio: "ignore" }), port);
+  return started(spawn("python3", args, { stdio: "ignore" }), port);
+}
+
+/** Serves a folder with sirv as it is. */
+export async function startSirv(site: string): Promise<string> {
+  const server = createWebServer(sirv(site, { gzip: true, brotli: true, etag: true }));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function started(server: ChildProcess, port: number): Promise<string> {

@@ -1,6 +1,7 @@
 /** Are the files there, are they the ones the manifest names, and are they called what they are? */
 
 import type { ManifestFile } from "../../release/manifest.js";
+import type { Reply } from "./ask.js";
 import { type Check, type Copy, type Finding, finding, header, sha256, shown } from "./check.js";
 
 /** Bytes and media type of one file of each kind. */
@@ -27,28 +28,42 @@ async function checkFile(copy: Copy, file: ManifestFile): Promise<Finding[]> {
 
 function typeOf(file: ManifestFile, type: string): Finding {
   const essence = (text: string): string => (text.split(";")[0] ?? "").trim().toLowerCase();
+  const isType = essence(type) === essence(file.mediaType);
   const isUtf8 =
     !file.mediaType.includes("charset") || /charset="?utf-8/i.test(type) || /\bxml\b/.test(essence(type));
-  const isRight = essence(type) === essence(file.mediaType) && isUtf8;
-  const breaks = isUtf8
-    ? `it should be ${file.mediaType}: phones and browsers do not know which app opens it`
-    : `it should be ${file.mediaType}: accents and names in other scripts may turn to noise`;
+  const isRight = isType && isUtf8;
+  const consequence = isType
+    ? "accents and names in other scripts may turn to noise"
+    : "phones and browsers do not know which app opens it";
+  const breaks = `it should be ${file.mediaType}: ${consequence}`;
   return finding("content type", file.path, { isRight, found: shown(type), breaks, worst: "broken" });
 }
 
-/** An unknown address must be 404: a page with 200 would be taken for data. */
+/** An unknown address must be 404: a page with 200 would be taken for data. Tiles without places are such addresses too. */
 export const missing: Check = async (copy) => {
   const path = "exports/no-such-region/all.geojson";
-  const { status } = await copy.ask(path);
+  const reply = await copy.ask(path, { Origin: ELSEWHERE });
+  const { status } = reply;
+  const isMissing = status === 404 || status === 410;
   const breaks =
     "programs take an error page for an export, and mirrors for a file: an unknown address must be 404";
   return [
     finding("missing file", path, {
-      isRight: status === 404 || status === 410,
+      isRight: isMissing,
       found: `status ${status}`,
       breaks,
       worst: status < 400 ? "danger" : "broken",
     }),
+    ...(isMissing
+      ? [
+          originOf(
+            "missing file, any origin",
+            path,
+            reply,
+            "maps on other sites take a tile without places for a broken line",
+          ),
+        ]
+      : []),
   ];
 };
 
@@ -68,19 +83,19 @@ export const compressedNames: Check = async (copy) => {
 
 /** Pages of other sites may read everything. */
 export const anyOrigin: Check = async (copy) => {
-  const reply = await copy.ask(copy.sample.path, { Origin: "https://map.example.org" });
-  const allowed = header(reply, "access-control-allow-origin");
-  const isRight = allowed === "*" || allowed === "https://map.example.org";
+  const { path } = copy.sample;
+  const reply = await copy.ask(path, { Origin: ELSEWHERE });
   const breaks = "maps and pages on other sites cannot load the data: send Access-Control-Allow-Origin: *";
-  return [
-    finding("any origin (CORS)", copy.sample.path, {
-      isRight,
-      found: shown(allowed),
-      breaks,
-      worst: "broken",
-    }),
-  ];
+  return [originOf("any origin (CORS)", path, reply, breaks)];
 };
+
+const ELSEWHERE = "https://map.example.org";
+
+function originOf(about: string, path: string, reply: Reply, breaks: string): Finding {
+  const allowed = header(reply, "access-control-allow-origin");
+  const isRight = allowed === "*" || allowed === ELSEWHERE;
+  return finding(about, path, { isRight, found: shown(allowed), breaks, worst: "broken" });
+}
 
 /** Positions over an open line can be changed on the way; local networks have no certificates. */
 export const safeLine: Check = async (copy) => {
