@@ -1,6 +1,7 @@
 /** Filtered answers are gzipped from pieces that were compressed at build: whatever is asked for, the stream is the plain answer. */
 
 import { execFile, spawnSync } from "node:child_process";
+import { hash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,6 +12,7 @@ import { joinChecks, joinTail } from "../src/bytes/crc.js";
 import { formatNames, formats } from "../src/formats/index.js";
 import { piecesPath } from "../src/release/paths.js";
 import { openRelease } from "../src/release/release.js";
+import { findChromium, startChromium } from "./setup/browser.js";
 import { temporaryFolder } from "./setup/folders.js";
 import { ask, type Reply } from "./setup/http.js";
 import { type MadePlace, madePlaces } from "./setup/madeplaces.js";
@@ -110,6 +112,34 @@ describe("a filtered answer in gzip", () => {
     });
     expect(stdout).toBe(plain);
     expect(await (await fetch(address + query)).text()).toBe(plain);
+  });
+
+  it("is read by a browser", async (context) => {
+    const chromium = findChromium();
+    context.skip(chromium === null, "Chromium is not installed");
+    const browser = await startChromium(chromium ?? "", false);
+    const page = await browser.newPage();
+    await page.goto(`${address}/terms.txt`);
+    for (const format of formatNames) {
+      for (const filter of [
+        "limit=500&offset=3",
+        "bbox=-1,42.2,2,43&limit=400",
+        "type_lieu=2&bbox=-2,42,3,44",
+      ]) {
+        const path = `/api.php?format=${format}&${filter}`;
+        const seen = await page.evaluate(async (asked) => {
+          const reply = await fetch(asked);
+          const bytes = await reply.arrayBuffer();
+          const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+          return {
+            coding: reply.headers.get("content-encoding"),
+            digest: Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join(""),
+          };
+        }, path);
+        const { body } = await ask(address + path);
+        expect(seen, path).toEqual({ coding: "gzip", digest: hash("sha256", body) });
+      }
+    }
   });
 
   it("is cut from disk as well as from memory, places longer than a stored block included", async () => {

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startServing } from "./setup/cli.js";
@@ -37,6 +38,21 @@ describe("slow clients", () => {
     expect(statusOf(answer)).toBe(408);
     expect(Date.now() - started).toBeLessThan(5000);
     expect((await ask(`${server.address}/manifest.json`)).status).toBe(200);
+  });
+
+  it("that go on sending after they were refused are cut off", async () => {
+    const server = await serve(light.site, { limits: { headers: 300, request: 400, check: 50 } });
+    const { hostname, port } = new URL(server.address);
+    // It does not close its end when the server does.
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    socket.on("error", () => {});
+    socket.resume();
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n");
+    const drip = setInterval(() => socket.write("X-Slow: 1\r\n"), 100);
+    await once(socket, "end");
+    while ((await server.connections()) > 0) await wait(50);
+    clearInterval(drip);
+    socket.destroy();
   });
 
   it("that keep a connection idle are closed", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ask, type Reply, rawGet, statusOf } from "./setup/http.js";
@@ -167,14 +167,26 @@ describe("conditional requests", () => {
     expect((await get(FILE, { "if-none-match": etag })).status).toBe(200);
   });
 
-  it("If-Modified-Since compares with the date of the data", async () => {
+  it("If-Modified-Since compares with the date of the release", async () => {
     const { headers } = await get(FILE);
-    expect(headers["last-modified"]).toBe(new Date(release.manifest.date).toUTCString());
+    const written = statSync(join(release.site, "manifest.json")).mtimeMs;
+    expect(headers["last-modified"]).toBe(new Date(written).toUTCString());
     const since = (date: string): Promise<Reply> => get(FILE, { "if-modified-since": date });
     expect((await since(String(headers["last-modified"]))).status).toBe(304);
-    expect((await since(new Date(Date.parse(release.manifest.date) - 1000).toUTCString())).status).toBe(200);
+    expect((await since(new Date(written - 2000).toUTCString())).status).toBe(200);
+    expect((await since(new Date(release.manifest.date).toUTCString())).status).toBe(200);
     expect((await since("yesterday")).status).toBe(200);
   });
+});
+
+it("another program's bytes of the same data have a later date, and data that are newer than their file have their own", async () => {
+  const { site, manifest } = await buildRelease(madePlaces(5));
+  const dateOf = async (written: string): Promise<string | undefined> => {
+    utimesSync(join(site, "manifest.json"), new Date(written), new Date(written));
+    return (await ask(`${(await serve(site)).address}/terms.txt`)).headers["last-modified"];
+  };
+  expect(await dateOf("2031-01-01T00:00:00Z")).toBe("Wed, 01 Jan 2031 00:00:00 GMT");
+  expect(await dateOf("2001-01-01T00:00:00Z")).toBe(new Date(manifest.date).toUTCString());
 });
 
 describe("ranges", () => {

@@ -1,7 +1,7 @@
 /** slowhttptest: sockets that send or read so slowly that they would hold a server for ever. */
 
 import { execFile } from "node:child_process";
-import { promisify, stripVTControlCharacters } from "node:util";
+import { promisify } from "node:util";
 import { isInstalled, pinned } from "../machine.js";
 import { shown } from "../table.js";
 import { type Outcome, probe, type Releases, startServer } from "./trial.js";
@@ -28,29 +28,32 @@ export async function slowSockets({ one }: Releases, mode: keyof typeof modes): 
     return { asked, seen: "slowhttptest is not installed", faults: ["not tried"] };
   const server = await startServer(one);
   try {
-    const before = server.memory();
+    const [before, idle] = [server.memory(), server.files()];
+    let [open, most] = [0, 0]; // what the server holds; the tool does not see a connection end that it never reads from
+    const timer = setInterval(() => {
+      open = server.files() - idle;
+      most = Math.max(most, open);
+    }, 500);
     const command = [
       ...["slowhttptest", ...flags, "-c", String(SOCKETS), "-r", "200"],
       ...["-l", String(seconds), "-x", "24", "-p", "3", "-u", server.address + path],
     ];
     const [program = "", ...args] = pinned(1, command);
     const slow = promisify(execFile)(program, args, { maxBuffer: 2 ** 26 });
-    const visitor = await probe(server.address, slow);
-    const { stdout } = await slow;
-    const text = stripVTControlCharacters(stdout);
-    // Of the last status that it printed.
-    const last = (name: string): number =>
-      Number([...text.matchAll(new RegExp(`${name}:\\s+(\\d+)`, "g"))].at(-1)?.[1]);
-    const [connected, closed] = [last("connected"), last("closed")];
-    const isDown = text.includes("service available:   NO");
+    const visitor = await probe(
+      server.address,
+      slow.finally(() => clearInterval(timer)),
+    );
+    await slow;
     return {
       asked,
       seen:
-        `${closed} closed, ${connected} left; a visitor waits ${shown(visitor.median)} ms (at most ${shown(visitor.worst)}); ` +
+        `at most ${most} open, ${open} at the end; a visitor waits ${shown(visitor.median)} ms (at most ${shown(visitor.worst)}); ` +
         `${shown(before)} MiB before, ${shown(server.memory())} after`,
       faults: [
-        ...(connected > 0 || closed < SOCKETS * 0.9 ? ["sockets are not closed"] : []),
-        ...(visitor.failures > 0 || isDown ? ["the visitor got no answer"] : []),
+        ...(most < SOCKETS * 0.5 ? ["there was no siege"] : []),
+        ...(open > 10 ? ["sockets are not closed"] : []),
+        ...(visitor.failures > 0 ? ["the visitor got no answer"] : []),
       ],
     };
   } finally {

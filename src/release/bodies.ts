@@ -86,11 +86,16 @@ export function chooseForMemory(sources: readonly Source[], memory: number) {
 /** Work that may be left after every step: whoever runs it decides whether others get a turn in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** Lets others work after every step. */
+const TURN = 2; // ms of work before others have their turn: under load a turn of theirs is as long
+
+/** Lets others work in between. */
 export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
+    const end = performance.now() + TURN;
+    do {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    } while (performance.now() < end);
     await new Promise(setImmediate);
   }
 }

@@ -150,8 +150,9 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
   const buffer = (key: string): ArrayBuffer => {
     const data = readArray.get(key);
     if (data === undefined) throw new UserError("damaged", `${name} lacks ${key}: build the release again.`);
-    // A copy: typed arrays need an aligned buffer of their own.
-    return new Uint8Array(data).buffer;
+    const isWhole = data.buffer instanceof ArrayBuffer && data.buffer.byteLength === data.length;
+    // Large ones come in a buffer of their own; typed arrays over a part of a pool could be out of step.
+    return isWhole ? data.buffer : new Uint8Array(data).buffer;
   };
   const offsets = new Map(
     formatNames.map((format) => [format, new Float64Array(buffer(`offsets.${format}`))]),

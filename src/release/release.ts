@@ -1,7 +1,7 @@
 /** An open release: everything a request needs, in memory or behind an open file, and never a mix of two generations. */
 
 import { createHash } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { etagOf } from "../answer.js";
 import { type Coding, codedMediaTypes, codingNames, codings } from "../bytes/compress.js";
@@ -38,7 +38,7 @@ export interface Release {
   readonly manifest: Manifest;
   /** Changes with any byte of any file: the validator of answers that are put together. */
   readonly tag: string;
-  /** HTTP date of the data. */
+  /** HTTP date of the release: when its manifest was written here, or of the data if that is later. */
   readonly lastModified: string;
   /** Address of the data's licence; null where it is known in words only. */
   readonly licenseUrl: string | null;
@@ -165,7 +165,11 @@ function* assemble(
   return {
     manifest,
     tag,
-    lastModified: new Date(manifest.date).toUTCString(),
+    // Not of the data alone: another version of the program makes other bytes of the same data, and whoever has only a date
+    // to compare must get them.
+    lastModified: new Date(
+      Math.max(Date.parse(manifest.date), statSync(join(site, MANIFEST)).mtimeMs),
+    ).toUTCString(),
     licenseUrl: /^https?:\/\/\S+$/.test(manifest.license) ? new URL(manifest.license).href : null,
     ranks,
     pieces: (format) => pieces.get(format),

@@ -8,6 +8,8 @@ import { type Answer, lengthOf, type OpenFile, type Part, problem, type Taken } 
 import type { Release } from "../release/release.js";
 
 const CHUNK = 256 * 1024; // bytes read from disk at a time
+const SPARE = 32; // chunks that are used again: new memory for each would cost more than the reading
+const spare: Buffer[] = [];
 
 /** Sends an answer; holds the release's files open while it reads from them. */
 export function send(
@@ -68,9 +70,12 @@ async function sendFromFiles(
   }
   response.writeHead(answer.status, answer.headers);
   for (const batch of batchesOf(body)) {
-    const bytes = await readBatch(batch);
+    const chunk = spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK);
+    const bytes = await readBatch(batch, chunk);
     if (response.destroyed) return;
-    if (!response.write(bytes)) await drained(response);
+    // A chunk that may still be on its way is never used again.
+    if (!(await isWritten(response, bytes))) return;
+    if (spare.length < SPARE) spare.push(chunk);
   }
   response.end();
 }
@@ -124,21 +129,18 @@ function slicePart(part: Part, from: number, to: number): Part {
     : { file: part.file, start: part.start + from, end: part.start + to };
 }
 
-/** The bytes of a batch, read from all its places at once. */
-async function readBatch(batch: readonly Part[]): Promise<Uint8Array> {
-  const [only] = batch;
-  if (batch.length === 1 && only instanceof Uint8Array) return only;
-  const bytes = Buffer.allocUnsafe(batch.reduce((total, part) => total + lengthOf(part), 0));
+/** The bytes of a batch, read into a chunk from all its places at once. */
+async function readBatch(batch: readonly Part[], chunk: Buffer): Promise<Uint8Array> {
   let at = 0;
   const reads: Promise<void>[] = [];
   for (const part of batch) {
-    const target = bytes.subarray(at, at + lengthOf(part));
+    const target = chunk.subarray(at, at + lengthOf(part));
     at += target.length;
     if (part instanceof Uint8Array) target.set(part);
     else reads.push(readInto(target, part.file.descriptor, part.start));
   }
   await Promise.all(reads);
-  return bytes;
+  return chunk.subarray(0, at);
 }
 
 async function readInto(target: Buffer, file: number, position: number): Promise<void> {
@@ -164,15 +166,14 @@ function turnOf(socket: Socket, response: ServerResponse): Promise<void> {
   });
 }
 
-/** Resolves when the client took what was written, or went away. */
-function drained(response: ServerResponse): Promise<void> {
+/** True when the system took the bytes, false when the client went away. */
+function isWritten(response: ServerResponse, bytes: Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
-    const done = (): void => {
-      response.off("drain", done);
-      response.off("close", done);
-      resolve();
-    };
-    response.on("drain", done);
-    response.on("close", done);
+    const gone = (): void => resolve(false);
+    response.once("close", gone);
+    response.write(bytes, (error) => {
+      response.off("close", gone);
+      resolve(error === undefined || error === null);
+    });
   });
 }

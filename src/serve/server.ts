@@ -94,6 +94,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     socket.on("error", () => socket.destroy()); // node hands the connection over, resets and all
     answers.after(socket, () => endWith(socket, "405 Method Not Allowed"));
   });
+  // A reset where bytes wait for a client that does not read: else the system would keep megabytes of them for it.
+  server.on("timeout", (socket: Socket) => {
+    if (socket.writableLength > 0) socket.resetAndDestroy();
+    else socket.destroy();
+  });
   try {
     await listen(server, options);
   } catch (error) {
@@ -168,7 +173,11 @@ function refuseUnreadable(error: Error, socket: Socket): void {
   endWith(socket, UNREADABLE[code] ?? "400 Bad Request");
 }
 
+const LINGER = 1_000; // ms for what was said last to arrive; then a client that holds its end open is cut off
+
 function endWith(socket: Socket, status: string): void {
   const headers = "Connection: close\r\nContent-Length: 0\r\nAccess-Control-Allow-Origin: *";
   socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n`);
+  const timer = setTimeout(() => socket.destroy(), LINGER);
+  socket.once("close", () => clearTimeout(timer));
 }

@@ -20,7 +20,13 @@ export function isInstalled(command: "nginx" | "caddy" | "python3"): boolean {
 }
 
 /** Serves a folder with nginx; `settings` go into the server block. */
-export async function startNginx(site: string, settings: string): Promise<string> {
+export function startNginx(site: string, settings: string): Promise<string> {
+  openForWorkers(site);
+  return startNginxWith((port) => `server { listen 127.0.0.1:${port}; root ${site}; ${settings} }`);
+}
+
+/** Runs nginx with what stands in its http block, on a free port. */
+export async function startNginxWith(http: (port: number) => string): Promise<string> {
   const folder = temporaryFolder();
   const port = await freePort();
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
@@ -29,22 +35,23 @@ export async function startNginx(site: string, settings: string): Promise<string
   const config = `daemon off; worker_processes 1; pid ${join(folder, "pid")}; error_log ${join(folder, "error.log")};
 events {}
 http { include /etc/nginx/mime.types; access_log off; ${paths.join(" ")}
-server { listen 127.0.0.1:${port}; root ${site}; ${settings} } }
+${http(port)} }
 `;
   writeFileSync(join(folder, "nginx.conf"), config);
-  openForWorkers(site);
   return started(spawn("nginx", ["-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "ignore" }), port);
 }
 
 /** Serves a folder with Caddy; `settings` go into the site block. */
-export async function startCaddy(site: string, settings: string): Promise<string> {
+export function startCaddy(site: string, settings: string): Promise<string> {
+  return startCaddyWith((port) => `http://:${port} {\n bind 127.0.0.1\n root * ${site}\n ${settings}\n}\n`);
+}
+
+/** Runs Caddy with these sites, on a free port. */
+export async function startCaddyWith(sites: (port: number) => string): Promise<string> {
   const folder = temporaryFolder();
   const port = await freePort();
   const global = "{\n admin off\n auto_https off\n}\n";
-  writeFileSync(
-    join(folder, "Caddyfile"),
-    `${global}http://:${port} {\n bind 127.0.0.1\n root * ${site}\n ${settings}\n}\n`,
-  );
+  writeFileSync(join(folder, "Caddyfile"), global + sites(port));
   const env = { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const args = ["run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
   return started(spawn("caddy", args, { stdio: "ignore", env }), port);
