@@ -76,7 +76,9 @@ function row(
     labels[language],
     place.altitude === null ? null : `${Math.round(place.altitude).toLocaleString(language)} m`,
     place.summer === null ? null : say("sleeps", { n: place.summer }),
-  ].filter((fact) => fact !== null);
+  ]
+    .filter((fact) => fact !== null)
+    .map((fact) => fact.replace(/(\d) /g, "$1\u00a0")); // a number stays with its unit
   const button = el(
     "button",
     { type: "button", "data-id": place.id, "aria-current": place.id === selected?.id ? "true" : null },

@@ -11,6 +11,7 @@ import { type Choice, matcher, type PageFacts, type PlaceEntry, type Position } 
 
 export interface MapView {
   box(): BBox;
+  /** Middle of what nothing covers. */
   center(): Position;
   show(choice: Choice): void;
   /** Marks a place; `andGo` moves the map until it stands where nothing covers it. */
@@ -72,6 +73,7 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
   map.touchZoomRotate.disableRotation();
   map.addControl(new maplibre.ScaleControl({ maxWidth: 90 }), "bottom-left");
   let isReady = false;
+  let offset: [x: number, y: number] = [0, 0]; // of the middle of what the card leaves free
   const change = (changed: Partial<StyleOptions>): void => {
     state = { ...state, ...changed };
     if (isReady) map.setStyle(styleOf(state));
@@ -91,12 +93,18 @@ export async function openMap(container: HTMLElement, options: MapOptions): Prom
   const seconds = (wanted: number): number => (calm.matches ? 0 : wanted);
   return {
     box: () => boxOf(map),
-    center: () => ({ lon: map.getCenter().lng, lat: map.getCenter().lat }),
+    center: () => {
+      const { lng, lat } = map.unproject([
+        container.clientWidth / 2 + offset[0],
+        container.clientHeight / 2 + offset[1],
+      ]);
+      return { lon: lng, lat };
+    },
     show: (choice) => change({ filter: filterOf(choice, places) }),
     select: (place, andGo, covered) => {
       change({ selected: place?.id ?? null });
+      offset = place === null ? [0, 0] : beside(covered, container.getBoundingClientRect());
       if (place === null || !andGo) return;
-      const offset = beside(covered, container.getBoundingClientRect());
       map.easeTo({ center: place, offset, zoom: Math.max(map.getZoom(), 11), duration: seconds(600) });
     },
     setVisitor: (visitor) => change({ visitor }),

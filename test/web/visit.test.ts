@@ -76,7 +76,7 @@ describe.skipIf(chromium === null)("a visit (skipped: Chromium is not installed)
     });
     await drawn(page);
     expect(await page.getAttribute("body", "data-asked")).toBeNull();
-    expect(await page.textContent(".summary")).toContain("from the middle of the map");
+    expect(await page.textContent(".summary")).toContain("from the map’s centre");
     await page.click("#near");
     await page.waitForFunction(() => document.querySelector(".summary")?.textContent?.includes("from you"));
     expect(await page.getAttribute("body", "data-asked")).toBe("yes");
@@ -96,7 +96,7 @@ describe.skipIf(chromium === null)("a visit (skipped: Chromium is not installed)
     });
     expect(await page.getAttribute("#near", "aria-pressed")).toBe("true");
     await page.click("#near");
-    expect(await page.textContent(".summary")).toContain("from the middle of the map");
+    expect(await page.textContent(".summary")).toContain("from the map’s centre");
     expect(faults).toEqual([]);
     await context.close();
   });
@@ -111,7 +111,7 @@ describe.skipIf(chromium === null)("a visit (skipped: Chromium is not installed)
     expect(await page.textContent(".filters .note")).toBe(
       "Your position is not known: the browser or the device said no.",
     );
-    expect(await page.textContent(".summary")).toContain("from the middle of the map");
+    expect(await page.textContent(".summary")).toContain("from the map’s centre");
     expect(await page.locator("#list button").count()).toBeGreaterThan(50);
     await context.close();
   });
