@@ -6,6 +6,7 @@
  *   npm run bench -- --quick           one short round, to see that it works
  *   npm run bench -- --peers           nginx, MapServer and PHP too, where they are installed
  *   npm run bench -- --growth          5,000 to 1,000,000 places: how cost grows, as a table and a plot
+ *   npm run bench -- --tiles           tiles alone, beside GDAL's MVT driver where it is installed
  *   npm run bench -- --blocks          block sizes of the R*Tree, in this process
  */
 
@@ -19,6 +20,7 @@ import { tool } from "./load.js";
 import { describeMachine, pinning } from "./machine.js";
 import { benchPeers } from "./peers.js";
 import { buildSize, stageTable } from "./sizes.js";
+import { measureTiles } from "./tilecost.js";
 import { benchServing } from "./workloads.js";
 
 const { values } = parseArgs({
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     peers: { type: "boolean", default: false },
     growth: { type: "boolean", default: false },
     blocks: { type: "boolean", default: false },
+    tiles: { type: "boolean", default: false },
     work: { type: "string", default: "dist/bench" },
     keep: { type: "boolean", default: false },
   },
@@ -43,6 +46,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 try {
   say(`${new Date().toISOString().slice(0, 10)}, ${describeMachine()}; ${pinning}; load by ${tool}.\n`);
   if (values.growth) await measureGrowth(work, sizes, say);
+  else if (values.tiles) await measureTiles(work, sizes, pace.rounds, say);
   else if (values.blocks) await compareBlockSizes(work, sizes, say);
   else if (values.peers) await benchPeers(work, sizes, pace, say);
   else {
