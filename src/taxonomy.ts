@@ -130,3 +130,6 @@ export function categoryOfSlug(slug: string): Category | null {
   const wanted = slug.trim().toLowerCase();
   return categoryNumbers.find((category) => categories[category].slug === wanted) ?? null;
 }
+
+/** What is worth most to somebody who looks for a bed comes first; the unknown category last. */
+export const byImportance: readonly (Category | null)[] = [6, 5, 2, 3, 4, 1, 7, null];

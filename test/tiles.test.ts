@@ -8,6 +8,7 @@ import { FetchSource, PMTiles, zxyToTileId } from "pmtiles";
 import { beforeAll, describe, expect, test } from "vitest";
 import { build } from "../src/build/build.js";
 import { tileId } from "../src/map/pmtiles.js";
+import { tileJson } from "../src/map/tilejson.js";
 import { type Tile, type TilePlace, tilePlaces } from "../src/map/tiles.js";
 import { startTiles } from "../src/map/tilework.js";
 import { readManifest } from "../src/release/manifest.js";
@@ -146,6 +147,16 @@ describe("tiles", () => {
           expect(keptIds.has(place.id), `place ${place.id} of category ${place.category}`).toBe(true);
     }
     expect(places.some(({ category }) => category === null)).toBe(true);
+  });
+
+  test("say in their TileJSON which zooms were thinned, and by which rule", () => {
+    const provenance = { title: "t", attribution: "a", license: "l", date: "2026-01-02T03:04:05Z" };
+    const facts = { ...provenance, generation: "g", bbox: null, maxZoom: 10 };
+    const thinned = tileJson({ ...facts, thinnedZooms: [0, 1] }, null);
+    expect(thinned.thinned_zooms).toEqual([0, 1]);
+    expect(thinned.description).toContain("Thinned at zoom 0, 1. A tile of more than 500 KB");
+    const whole = tileJson({ ...facts, thinnedZooms: [] }, null);
+    expect([whole.thinned_zooms, /thinned/i.test(whole.description)]).toEqual([[], false]);
   });
 
   test("have the ids that PMTiles gives them, to the deepest zoom", () => {

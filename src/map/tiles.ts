@@ -3,7 +3,7 @@
 import { fromGeojsonVt } from "@maplibre/vt-pbf";
 import GeoJSONVT from "geojson-vt";
 import type { Place } from "../place.js";
-import type { Category } from "../taxonomy.js";
+import { byImportance } from "../taxonomy.js";
 
 export const TILE_LAYER = "places";
 /** Default of the largest zoom: about two metres a unit, deep enough for one place a tile. */
@@ -43,9 +43,7 @@ const defaults = {
   buffer: 64, // units beyond its edge that it repeats, so that no symbol is cut
 } as const;
 
-/** Places of a category that stay longest when a tile is thinned, the most important first; the unknown category last. */
-const IMPORTANCE: readonly (Category | null)[] = [6, 5, 2, 3, 4, 1, 7, null];
-export const THINNING_RULE = `A tile of more than ${defaults.bytes / 1000} KB keeps the most important places only: type_lieu ${IMPORTANCE.slice(0, -1).join(", ")}, then by id.`;
+export const THINNING_RULE = `A tile of more than ${defaults.bytes / 1000} KB keeps the most important places only: type_lieu ${byImportance.slice(0, -1).join(", ")}, then by id.`;
 
 /** Every tile that holds a place, from zoom 0 to `maxZoom`, in an order that depends on the places alone. */
 export function tilePlaces(
@@ -158,7 +156,7 @@ function encodeWithin(
 ): Pick<Tile, "bytes" | "leftOut"> {
   let bytes = encode(spots, zoom);
   if (bytes.length <= mostBytes) return { bytes, leftOut: 0 };
-  const ranked = [...spots].sort(byImportance);
+  const ranked = [...spots].sort(byRank);
   let kept = spots.length;
   while (bytes.length > mostBytes) {
     kept = Math.min(kept - 1, Math.floor((kept * mostBytes) / bytes.length));
@@ -171,8 +169,8 @@ function encodeWithin(
   return { bytes, leftOut: spots.length - kept };
 }
 
-function byImportance({ place: a }: Spot, { place: b }: Spot): number {
-  return IMPORTANCE.indexOf(a.category) - IMPORTANCE.indexOf(b.category) || a.id - b.id;
+function byRank({ place: a }: Spot, { place: b }: Spot): number {
+  return byImportance.indexOf(a.category) - byImportance.indexOf(b.category) || a.id - b.id;
 }
 
 function encode(spots: readonly Spot[], zoom: number): Uint8Array {

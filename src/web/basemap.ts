@@ -2,7 +2,9 @@
 
 import type { ExpressionSpecification, FilterSpecification, LayerSpecification } from "maplibre-gl";
 import { FetchSource, PMTiles, Protocol, type Source } from "pmtiles";
-import { type BasemapLayers, palettes, type Theme } from "./mapstyle.js";
+import type { BasemapLayers } from "./mapstyle.js";
+import { palettes, type Theme } from "./palette.js";
+import { FONT } from "./placelayers.js";
 
 /** Teaches the map to read an archive by ranges; gives the address under which the map knows it. */
 export function readPmtiles(maplibre: typeof import("maplibre-gl"), address: string): string {
@@ -146,7 +148,7 @@ function names(theme: Theme, language: string): LayerSpecification[] {
     filter: ["in", ["get", "kind"], ["literal", [...kinds]]],
     ...limits,
     layout: {
-      "text-font": ["sans-serif"],
+      "text-font": FONT,
       "text-field": ["coalesce", ["get", `name:${language}`], ["get", "name"]],
       "text-size": size,
       "text-max-width": 8,

@@ -1,7 +1,7 @@
 /** Search, categories (which are the legend too), region, and the visitor's position, asked only on a click. */
 
 import { symbolSvg } from "../symbols.js";
-import { appearanceOf, type Category, categoryNumbers, type Language } from "../taxonomy.js";
+import { appearanceOf, byImportance, type Category, categoryNumbers, type Language } from "../taxonomy.js";
 import { drawing, el } from "./dom.js";
 import { type Choice, countCategories, type PageFacts, type PlaceEntry, type Position } from "./model.js";
 import type { Say } from "./words.js";
@@ -13,8 +13,6 @@ interface FilterOptions {
   readonly onVisitor: (position: Position | null) => void;
 }
 
-/** Beds first, ruins last: the order in which people look. */
-const ORDER: readonly (Category | null)[] = [6, 5, 2, 3, 4, 1, 7, null];
 const LOCATE_WITHIN = 20_000; // ms
 
 export function createFilters({ facts, places, onChoice, onVisitor }: FilterOptions) {
@@ -51,7 +49,7 @@ export function createFilters({ facts, places, onChoice, onVisitor }: FilterOpti
     else locate(note, become, say);
   });
   // A category without a single place would be a button that does nothing.
-  const present = ORDER.filter((category) =>
+  const present = byImportance.filter((category) =>
     category === null
       ? places.some((place) => place.category === null)
       : categoryNumbers.includes(category) && (facts.categories[category] ?? 0) > 0,

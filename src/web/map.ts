@@ -6,8 +6,10 @@ import { symbolSvg } from "../symbols.js";
 import { categoryNumbers } from "../taxonomy.js";
 import { countryNames } from "./countries.js";
 import { el } from "./dom.js";
-import { PLACE_LAYERS, type StyleOptions, styleOf, type Theme } from "./mapstyle.js";
+import { type StyleOptions, styleOf } from "./mapstyle.js";
 import { type Choice, matcher, type PageFacts, type PlaceEntry, type Position } from "./model.js";
+import type { Theme } from "./palette.js";
+import { PLACE_LAYERS } from "./placelayers.js";
 
 export interface MapView {
   box(): BBox;

@@ -7,10 +7,9 @@ import type {
   LayerSpecification,
   StyleSpecification,
 } from "maplibre-gl";
-import { appearanceOf, type Category, categoryNumbers, unknownCategory } from "../taxonomy.js";
 import type { Position } from "./model.js";
-
-export type Theme = "light" | "dark";
+import { palettes, type Theme } from "./palette.js";
+import { FONT, placeLayers } from "./placelayers.js";
 
 export interface StyleOptions {
   readonly theme: Theme;
@@ -32,40 +31,6 @@ export interface StyleOptions {
 
 /** Layers over the source `basemap`. */
 export type BasemapLayers = (theme: Theme, language: string) => LayerSpecification[];
-
-export const palettes = {
-  light: {
-    water: "#c8dbe3",
-    land: "#f5f2ea",
-    coast: "#8ba7b3",
-    border: "#a28f9f",
-    country: "#8c8278",
-    label: "#1f2a24",
-    halo: "#fbfaf6",
-    ring: "#14532d",
-    visitor: "#1d5fd1",
-  },
-  dark: {
-    water: "#10191f",
-    land: "#20282a",
-    coast: "#3c5260",
-    border: "#6c5f70",
-    country: "#7f8a86",
-    label: "#eef3ef",
-    halo: "#151b1c",
-    ring: "#9fe0b8",
-    visitor: "#6ea8ff",
-  },
-} as const;
-
-/** The layers in which places are drawn and can be picked. */
-export const PLACE_LAYERS = ["dots", "symbols-far", "symbols-near"] as const;
-const FONT = ["sans-serif"];
-const LABELS_FROM = 11; // zoom
-/** What is drawn first where symbols are in each other's way: beds before ruins. */
-const PRIORITY: readonly (Category | null)[] = [6, 5, 2, 3, 4, 1, 7];
-
-const category: ExpressionSpecification = ["coalesce", ["get", "type_lieu"], 0];
 
 /** The whole style, made anew for each change: the map applies what differs. */
 export function styleOf(options: StyleOptions): StyleSpecification {
@@ -177,88 +142,4 @@ function countryLayer({ theme, countries }: StyleOptions, filter: FilterSpecific
 function nameMatch(names: readonly string[]): ExpressionSpecification {
   const [from = "", to = "", ...rest] = names;
   return ["match", ["get", "name"], from, to, ...rest, ["get", "name"]];
-}
-
-function placeLayers({ theme, filter, selected }: StyleOptions): LayerSpecification[] {
-  const paper = palettes[theme];
-  const places = { source: "places", "source-layer": "places", ...(filter !== null && { filter }) } as const;
-  const colours = categoryNumbers.flatMap((number) => [number, appearanceOf(number).colour]);
-  const ranks = PRIORITY.flatMap((number, rank) => [number ?? 0, rank]);
-  const icon: ExpressionSpecification = ["concat", "symbol-", category];
-  const order = ["match", category, ...pair(ranks), PRIORITY.length] as ExpressionSpecification;
-  return [
-    {
-      id: "selected",
-      type: "circle",
-      source: "places",
-      "source-layer": "places",
-      filter: ["==", ["id"], selected ?? -1],
-      paint: {
-        "circle-radius": ["interpolate", ["linear"], ["zoom"], 5, 9, 11, 17],
-        "circle-color": paper.ring,
-        "circle-opacity": 0.28,
-        "circle-stroke-color": paper.ring,
-        "circle-stroke-width": 2,
-      },
-    },
-    {
-      // Every place has a dot at any zoom: a symbol that finds no room is thinned, the shelter is not hidden.
-      id: "dots",
-      type: "circle",
-      ...places,
-      maxzoom: LABELS_FROM,
-      paint: {
-        "circle-radius": ["interpolate", ["linear"], ["zoom"], 4, 2, 10, 4.5],
-        "circle-color": [
-          "match",
-          category,
-          ...pair(colours),
-          unknownCategory.colour,
-        ] as ExpressionSpecification,
-        "circle-stroke-color": "#ffffff",
-        "circle-stroke-width": 1,
-      },
-    },
-    {
-      id: "symbols-far",
-      type: "symbol",
-      ...places,
-      minzoom: 6,
-      maxzoom: LABELS_FROM,
-      layout: {
-        "icon-image": icon,
-        "icon-size": ["interpolate", ["linear"], ["zoom"], 6, 0.6, 10, 0.9],
-        "icon-padding": 1,
-        "symbol-sort-key": order,
-      },
-    },
-    {
-      id: "symbols-near",
-      type: "symbol",
-      ...places,
-      minzoom: LABELS_FROM,
-      layout: {
-        "icon-image": icon,
-        "icon-size": 1.1,
-        "icon-allow-overlap": true,
-        "symbol-sort-key": order,
-        "text-field": ["get", "name"],
-        "text-font": FONT,
-        "text-size": 13,
-        "text-max-width": 9,
-        "text-variable-anchor": ["left", "right", "top", "bottom"],
-        "text-radial-offset": 1.5,
-        "text-justify": "auto",
-        "text-optional": true,
-      },
-      paint: { "text-color": paper.label, "text-halo-color": paper.halo, "text-halo-width": 1.8 },
-    },
-  ];
-}
-
-function pair(
-  values: readonly (string | number)[],
-): [string | number, string | number, ...(string | number)[]] {
-  const [from = 0, to = 0, ...rest] = values;
-  return [from, to, ...rest];
 }

@@ -39,7 +39,7 @@ test("the first load without tiles is lighter than 450 KB", () => {
   ];
   const map = [
     "map.js",
-    "mapstyle.js",
+    "placelayers.js",
     "maplibre-gl.mjs",
     "maplibre-gl-worker.mjs",
     "maplibre-gl.css",
