@@ -49,7 +49,7 @@ async function publish(site: string, prefix: string, ...flags: readonly string[]
 /** A target in this process, whose locks die soon. */
 function openHere(prefix: string, more: Partial<S3Options> = {}): Target {
   const place = { bucket: BUCKET, prefix, region: "us-east-1", endpoint: s3.endpoint };
-  return openS3({ ...place, lockTimes: { renewal: 50, patience: 300 }, ...more });
+  return openS3({ ...place, lockTimes: { renewal: 50, patience: 2_000 }, ...more });
 }
 
 function addressOf(prefix: string, path: string): string {
@@ -203,7 +203,7 @@ describe("the lock of a bucket", () => {
   );
 
   it("of a run that gives no sign of life is taken over, and that run, should it wake, puts no manifest", async () => {
-    const sleeping = openHere("asleep", { lockTimes: { renewal: 60_000, patience: 300 } });
+    const sleeping = openHere("asleep", { lockTimes: { renewal: 60_000, patience: 2_000 } });
     let puts = 0;
     const woken = {
       ...sleeping,
@@ -241,7 +241,7 @@ describe("a publish to an S3 server that is disturbed", () => {
     for (const site of [older, newer]) {
       let kills = 0;
       for (let try_ = 0; try_ < 3; try_++) {
-        if (await killedAfter(Math.ceil(random() * 250), site)) kills++;
+        if (await killedAfter(Math.ceil(random() * 80), site)) kills++;
         await ask(addressOf("killed", LOCK), {}, "DELETE"); // instead of waiting until it is dead
         const reply = await ask(addressOf("killed", MANIFEST));
         if (reply.status !== 200) continue;
@@ -258,9 +258,9 @@ describe("a publish to an S3 server that is disturbed", () => {
 
   it("goes on when the store asks for patience, and ends when it never stops asking", async () => {
     let asked = 0;
-    s3.gate.meddle = () => (++asked % 40 === 0 ? { status: 503, code: "SlowDown" } : undefined);
+    s3.gate.meddle = () => (++asked % 15 === 0 ? { status: 503, code: "SlowDown" } : undefined);
     await publishHere(await optionsFor(older, openHere("slow")));
-    expect(asked).toBeGreaterThan(400);
+    expect(asked).toBeGreaterThan(100);
     s3.gate.meddle = () => undefined;
     await expectWhole("slow", older);
 

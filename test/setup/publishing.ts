@@ -1,16 +1,23 @@
 /** Two generations of a release, and `shelters publish` as users run it. */
 
-import { cpSync } from "node:fs";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
 import type { BuildOptions } from "../../src/build/build.js";
 import { INVENTORY } from "../../src/publish/inventory.js";
 import { offerRelease } from "../../src/publish/offered.js";
 import type { PublishOptions } from "../../src/publish/publish.js";
 import { LOCK, type Target } from "../../src/publish/targets/target.js";
-import { formsOf, type Manifest } from "../../src/release/manifest.js";
+import {
+  formatManifest,
+  formsOf,
+  MANIFEST,
+  type Manifest,
+  readManifest,
+} from "../../src/release/manifest.js";
 import { type Run, runCli } from "./cli.js";
-import { digestsBelow } from "./folders.js";
+import { digestsBelow, filesBelow } from "./folders.js";
 import { madePlaces } from "./madeplaces.js";
 import { buildRelease, pullRecords, rebuild } from "./release.js";
 
@@ -22,7 +29,22 @@ export interface Generations {
   readonly database: string;
 }
 
-/** Builds two generations without tiles: fewer objects. */
+/**
+ * Takes the exports of single categories out of a release, and out of its manifest: a fifth of the objects is left, of every
+ * kind. What goes over to a target does not depend on how many there are.
+ */
+export function thin(site: string): void {
+  const { manifest } = readManifest(site);
+  const isKept = (path: string): boolean => !/^exports\/[^/]+\/(?!all\.)/.test(path);
+  const named = new Set([...formsOf(manifest)].map(({ path }) => path));
+  for (const path of filesBelow(site)) if (named.has(path) && !isKept(path)) rmSync(join(site, path));
+  const text = formatManifest({ ...manifest, files: manifest.files.filter(({ path }) => isKept(path)) });
+  writeFileSync(join(site, MANIFEST), text);
+  writeFileSync(join(site, `${MANIFEST}.gz`), gzipSync(text));
+  rmSync(join(site, `${MANIFEST}.br`), { force: true });
+}
+
+/** Builds two generations, thin and without tiles. */
 export async function buildGenerations(options: Partial<BuildOptions> = {}): Promise<Generations> {
   const withoutTiles = { ...options, map: { maxZoom: null } };
   const records = madePlaces(40).map((place, index) => ({ ...place, region: index < 5 ? "Lost" : "" }));
@@ -33,6 +55,7 @@ export async function buildGenerations(options: Partial<BuildOptions> = {}): Pro
   const database = join(folder, "newer.sqlite");
   await pullRecords(database, changed, { date: "2026-02-02T00:00:00Z" });
   await rebuild(database, newer, withoutTiles);
+  for (const site of [older, newer]) thin(site);
   return { older, newer, database };
 }
 

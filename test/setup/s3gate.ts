@@ -35,7 +35,7 @@ export interface Gate {
   conditions: "heeded" | "ignored" | "refused";
 }
 
-const PAGE = 250; // keys: a small page, so that every listing has several
+const PAGE = 40; // keys: a small page, so that every listing has several
 const OBJECT = "._S3rver_object";
 const UPLOADS = "._S3rver_uploads";
 
