@@ -167,8 +167,11 @@ describe("odd bytes are answered, not suffered", () => {
       "GET / HTTP/1.1\r\nHost: a\r\nBad Header\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
       "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-    ])
-      expect(statusOf(await sendRaw(server.address, bytes)), JSON.stringify(bytes)).toBe(400);
+    ]) {
+      const answer = await sendRaw(server.address, bytes);
+      expect(statusOf(answer), JSON.stringify(bytes)).toBe(400);
+      expect(answer).toMatch(/^access-control-allow-origin: \*\r$/im);
+    }
   });
 
   it("a tunnel is refused, and an unknown expectation is passed over", async () => {

@@ -289,6 +289,18 @@ describe("headers say what a file is", () => {
     expect(await disposition("format=geojson")).toMatch(/^inline/);
   });
 
+  it("by what a page may load, and who may frame it; other files need no such rule", async () => {
+    for (const { path, mediaType } of release.manifest.files) {
+      const policy = (await get(`/${path}`, {}, "HEAD")).headers["content-security-policy"];
+      if (mediaType.startsWith("text/html")) {
+        expect(policy, path).toMatch(/(^|; )default-src 'none'|(^|; )default-src 'self'/);
+        expect(policy, path).toContain("frame-ancestors");
+        expect(policy, path).not.toMatch(/script-src[^;]*'unsafe-/);
+      } else expect(policy, path).toBeUndefined();
+    }
+    expect((await get("/")).headers["content-security-policy"]).toContain("frame-ancestors");
+  });
+
   it("by how long it may be kept", async () => {
     const kept = async (path: string): Promise<string | undefined> =>
       (await get(path)).headers["cache-control"];

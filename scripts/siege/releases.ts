@@ -19,19 +19,20 @@ export async function makeReleases(folder: string): Promise<Releases> {
       database: at(".sqlite"),
       site: at(""),
       brotli: false,
-      map: { maxZoom: 8 },
+      map: { maxZoom: 6 },
       onProgress: () => {},
     });
     return at("");
   };
-  const [one, two, large] = [
+  const [one, first, second, large] = [
     await make("one", 5000, 1),
-    await make("two", 5000, 2),
-    await make("large", 20_000, 3),
+    await make("first", 500, 2),
+    await make("second", 500, 3),
+    await make("large", 20_000, 4),
   ];
   const swapped = join(folder, "swapped");
-  await exchange(swapped, one);
-  return { one, two, large, swapped };
+  await exchange(swapped, first);
+  return { one, first, second, swapped, large };
 }
 
 /** Puts a copy of a release in the place of another, as a build does. */

@@ -7,9 +7,11 @@ import { memoryOf, startProgram } from "../processes.js";
 
 /** Folders of made-up places. */
 export interface Releases {
-  /** 5,000 places; `swapped` is exchanged during trials, `one` and `two` stay. */
+  /** 5,000 places. */
   readonly one: string;
-  readonly two: string;
+  /** 500 places each; one of them takes the place of the other in `swapped`. */
+  readonly first: string;
+  readonly second: string;
   readonly swapped: string;
   /** 20,000 places. */
   readonly large: string;
