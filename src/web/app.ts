@@ -12,6 +12,7 @@ import { createList } from "./list.js";
 import type { MapView } from "./map.js";
 import {
   byDistance,
+  byName,
   type Choice,
   EVERYTHING,
   idOfAddress,
@@ -37,6 +38,14 @@ export async function openApp({ facts, places }: PageData): Promise<void> {
   let selected: PlaceEntry | null = null;
   let visitor: Position | null = null;
   let map: MapView | null = null;
+  const whyNoMap = isOnDisk()
+    ? "noServer"
+    : facts.maxZoom === null
+      ? "noTiles"
+      : canDraw()
+        ? null
+        : "noWebgl";
+  const hasMap = whyNoMap === null; // though it may still be on its way
   const say: Say = (word, gaps) => fill(words[language][word], gaps);
   const chosen = (): PlaceEntry[] => places.filter(matcher(choice));
 
@@ -92,9 +101,11 @@ export async function openApp({ facts, places }: PageData): Promise<void> {
     const box = map?.box();
     const isAll = box === undefined || choice.search.trim() !== "";
     const seen = isAll ? chosen() : chosen().filter((place) => isInside(place, box));
-    const listed = byDistance(seen, visitor ?? map?.center() ?? middleOf(whole));
+    const middle = hasMap ? (map?.center() ?? middleOf(whole)) : null;
+    const near = visitor ?? middle;
+    const listed = near === null ? byName(seen, language) : byDistance(seen, near);
+    const from = visitor !== null ? "fromYou" : hasMap ? "fromMiddle" : null;
     filters.update(choice, say, language);
-    const from = visitor !== null ? "fromYou" : "fromMiddle";
     list.update({ listed, selected, say, language, choice, total: places.length, isAll, from });
   }
 
@@ -130,9 +141,7 @@ export async function openApp({ facts, places }: PageData): Promise<void> {
   }
 
   async function drawMap(): Promise<void> {
-    if (isOnDisk()) return stage.sayWhyNot("noServer", say);
-    if (facts.maxZoom === null) return stage.sayWhyNot("noTiles", say);
-    if (!canDraw()) return stage.sayWhyNot("noWebgl", say);
+    if (whyNoMap !== null) return stage.sayWhyNot(whyNoMap, say);
     const { openMap } = await import("./map.js");
     map = await openMap(stage.map, {
       facts,

@@ -17,8 +17,8 @@ interface ListState {
   readonly total: number;
   /** Whether everything that matches is listed, not only what the map shows. */
   readonly isAll: boolean;
-  /** Where the distances begin. */
-  readonly from: "fromMiddle" | "fromYou";
+  /** Where the distances begin; null where there are none. */
+  readonly from: "fromMiddle" | "fromYou" | null;
 }
 
 export function createList(options: {
@@ -48,7 +48,7 @@ export function createList(options: {
     const { listed, say, total, isAll, from, language } = next;
     const n = listed.length.toLocaleString(language);
     status.textContent = say(isAll ? "found" : "inView", { n, m: total.toLocaleString(language) });
-    measured.textContent = say(from);
+    measured.textContent = from === null ? "" : say(from);
     const focused =
       document.activeElement instanceof HTMLElement ? document.activeElement.dataset["id"] : undefined;
     rows.replaceChildren(...listed.slice(0, shown).map((one) => row(one, next, options.onPick)));
@@ -84,7 +84,9 @@ function row(
     { type: "button", "data-id": place.id, "aria-current": place.id === selected?.id ? "true" : null },
     drawing(symbolSvg(place.category, 24), "symbol"),
     el("span", { class: "name" }, place.name),
-    el("span", { class: "away" }, say("distance", { km: kilometres(metres, language) })),
+    metres === null
+      ? null
+      : el("span", { class: "away" }, say("distance", { km: kilometres(metres, language) })),
     el("span", { class: "facts" }, facts.join(" · ")),
   );
   button.addEventListener("click", () => onPick(place));

@@ -3,7 +3,7 @@
 import type { PageFacts } from "../build/page.js";
 import type { IndexRow } from "../map/pageindex.js";
 import type { BBox, Place } from "../place.js";
-import type { Category } from "../taxonomy.js";
+import type { Category, Language } from "../taxonomy.js";
 import { distance } from "./coordinates.js";
 
 export type { PageFacts } from "../build/page.js";
@@ -85,8 +85,16 @@ export function isInside({ lon, lat }: Position, box: BBox): boolean {
 
 export interface Listed {
   readonly place: PlaceEntry;
-  /** Metres from where the list is sorted from. */
-  readonly metres: number;
+  /** Metres from where the list is sorted from; null where it is sorted by name. */
+  readonly metres: number | null;
+}
+
+/** Places by name, where there is no map and no position to be near to. */
+export function byName(places: readonly PlaceEntry[], language: Language): Listed[] {
+  const { compare } = new Intl.Collator(language);
+  return [...places]
+    .sort((a, b) => compare(a.name, b.name) || a.id - b.id)
+    .map((place) => ({ place, metres: null }));
 }
 
 /** Places by distance, the nearest first. */

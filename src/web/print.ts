@@ -4,7 +4,7 @@ import { appearanceOf, type Language } from "../taxonomy.js";
 import { ageOf } from "./age.js";
 import { formatDegrees, formatUtm } from "./coordinates.js";
 import { el } from "./dom.js";
-import type { Choice, PageFacts, PlaceEntry } from "./model.js";
+import { byName, type Choice, type PageFacts, type PlaceEntry } from "./model.js";
 import { longDate, type Say } from "./words.js";
 
 /** Lays the places out for print and asks the browser to print them. */
@@ -16,7 +16,7 @@ export function printList(
   language: Language,
 ): void {
   document.querySelector("#paper")?.remove();
-  const sorted = [...places].sort((a, b) => a.name.localeCompare(b.name, language) || a.id - b.id);
+  const sorted = byName(places, language).map(({ place }) => place);
   const age = ageOf(facts.date, Date.now(), say, language);
   const date = longDate(facts.date, language);
   const kinds = [...choice.categories].map((category) => appearanceOf(category).labels[language]);

@@ -36,6 +36,9 @@ describe.skipIf(chromium === null)("a mirrored release opened from a disk (skipp
     expect(await page.textContent(".status")).toBe("Found: 118 of 118");
     expect(await page.textContent(".why-not")).toContain("only from a server");
     expect(await page.textContent(".offline")).toContain("Opened from this device");
+    const names = await listed(page);
+    expect(names).toEqual([...names].sort(new Intl.Collator("en").compare));
+    expect(await page.locator("#list .away").count()).toBe(0);
     await page.click('[data-category="7"]');
     expect(await listed(page)).toHaveLength(3);
     await page.click('[data-category="7"]');
