@@ -8,7 +8,7 @@ import { program } from "../src/program.js";
 import { openStore } from "../src/store/store.js";
 import { ask, decoded, linksOf } from "./setup/http.js";
 import { madePlaces, oddRegions } from "./setup/madeplaces.js";
-import { about, type BuiltRelease, buildRelease } from "./setup/release.js";
+import { about, type BuiltRelease, buildRelease, lean, pullRecords, rebuild } from "./setup/release.js";
 import { serve, type TestServer } from "./setup/serve.js";
 
 const records = madePlaces(400, 3);
@@ -247,6 +247,19 @@ describe("pages", () => {
       expect(links.get("service-desc")).toBe("/openapi.json");
     }
   });
+});
+
+it("a licence that looks like an address and is none is no link, and no fault of the release", async () => {
+  const { database, site } = await buildRelease(records.slice(0, 3), lean);
+  for (const license of ["https://[", "http://example.org/terms and more"]) {
+    await pullRecords(database, records.slice(0, 3), { license });
+    await rebuild(database, site, lean);
+    const own = await serve(site);
+    const answer = await ask(`${own.address}/api.php`);
+    expect(answer.status).toBe(200);
+    expect(linksOf(answer).get("license")).toBe("/terms.txt");
+    await own.close();
+  }
 });
 
 it("format wins over its alias, values are in any case, unknown parameters are ignored", async () => {

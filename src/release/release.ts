@@ -3,10 +3,9 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { etagOf } from "../answer.js";
-import { type Coding, codedMediaTypes, codingNames, codings } from "../bytes/compress.js";
 import { systemCode, UserError } from "../errors.js";
 import { type FormatName, formatNames, formats } from "../formats/index.js";
+import { webAddress } from "../formats/xml.js";
 import type { Category } from "../taxonomy.js";
 import {
   chooseForMemory,
@@ -14,25 +13,16 @@ import {
   type FileBody,
   formsOfFile,
   inTurns,
-  memoryBody,
   openBody,
   readChecked,
   type Steps,
 } from "./bodies.js";
 import type { Pieces } from "./gzip.js";
 import { createKeeper } from "./keeper.js";
-import { MANIFEST, type Manifest, manifestForms, readManifest } from "./manifest.js";
+import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
 import { exportPath, piecesPath } from "./paths.js";
 import { openRanks, type Ranks } from "./ranks.js";
-
-export interface ReleaseFile {
-  readonly path: string;
-  readonly mediaType: string;
-  readonly plain: FileBody;
-  /** The compressed forms there are. */
-  readonly coded: Readonly<Partial<Record<Coding, FileBody>>>;
-  readonly codings: readonly Coding[];
-}
+import { manifestFiles, type ReleaseFile, servedFiles } from "./served.js";
 
 export interface Release {
   readonly manifest: Manifest;
@@ -105,7 +95,6 @@ function* assemble(
   memory: number,
   opened: number[],
 ): Steps<Release> {
-  const files = new Map<string, ReleaseFile>();
   const served = manifest.files.filter(({ hostOnly }) => !hostOnly);
   const sources = served.flatMap((file) => formsOfFile(file));
   const { chosen, left } = chooseForMemory(sources, memory);
@@ -116,37 +105,8 @@ function* assemble(
     bodies.set(source.path, yield* openBody(site, source, opened, keep));
     if (keep === null) yield;
   }
-  for (const file of served) {
-    const plain = bodies.get(file.path) as FileBody;
-    const coded: Partial<Record<Coding, FileBody>> = {};
-    for (const coding of codingNames) {
-      const body = bodies.get(file.path + codings[coding]);
-      if (body === undefined || file.codings[coding] === undefined) continue;
-      coded[coding] = body;
-      // The compressed form under its own name is a file like any other: nothing is to be undone by the client.
-      const path = file.path + codings[coding];
-      const own = {
-        ...body,
-        coding: null,
-        etag: etagOf(`${file.codings[coding].sha256.slice(0, 24)}`, null),
-      };
-      files.set(path, {
-        path,
-        mediaType: codedMediaTypes[coding],
-        plain: own,
-        coded: {},
-        codings: [],
-      });
-    }
-    files.set(file.path, {
-      path: file.path,
-      mediaType: file.mediaType,
-      plain,
-      coded,
-      codings: Object.keys(coded) as Coding[],
-    });
-  }
   const tag = createHash("sha256").update(manifestBytes).digest("base64url").slice(0, 24);
+  const files = servedFiles(served, bodies);
   for (const file of manifestFiles(site, manifestBytes, tag)) files.set(file.path, file);
   const slugs = new Map(manifest.regions.map(({ name, slug }) => [name, slug]));
   const isPart = manifest.missing !== undefined;
@@ -170,7 +130,7 @@ function* assemble(
     lastModified: new Date(
       Math.max(Date.parse(manifest.date), statSync(join(site, MANIFEST)).mtimeMs),
     ).toUTCString(),
-    licenseUrl: /^https?:\/\/\S+$/.test(manifest.license) ? new URL(manifest.license).href : null,
+    licenseUrl: /\s/.test(manifest.license) ? null : webAddress(manifest.license),
     ranks,
     pieces: (format) => pieces.get(format),
     file: (path) => files.get(path),
@@ -180,33 +140,6 @@ function* assemble(
     },
     ...lifetime(opened),
   };
-}
-
-/** The manifest, which is not in the manifest, and its compressed forms under their own names: mirrors ask for them. */
-function manifestFiles(site: string, bytes: Buffer, tag: string): ReleaseFile[] {
-  const coded = manifestForms(site, bytes);
-  const asCoding = coded.map(
-    ({ coding, body }) => [coding, memoryBody(body, coding, etagOf(tag, coding))] as const,
-  );
-  const own = coded.map(({ coding, body }) => ({
-    path: MANIFEST + codings[coding],
-    mediaType: coding === "gzip" ? "application/gzip" : "application/octet-stream",
-    plain: memoryBody(
-      body,
-      null,
-      etagOf(createHash("sha256").update(body).digest("base64url").slice(0, 24), null),
-    ),
-    coded: {},
-    codings: [],
-  }));
-  const plain: ReleaseFile = {
-    path: MANIFEST,
-    mediaType: "application/json",
-    plain: memoryBody(bytes, null, etagOf(tag, null)),
-    coded: Object.fromEntries(asCoding),
-    codings: coded.map(({ coding }) => coding),
-  };
-  return [plain, ...own];
 }
 
 function findPieces(

@@ -18,7 +18,8 @@ import { formatQuery, parseQuery, type Query, queryLimits } from "../query.js";
 import { gzipCut } from "../release/gzip.js";
 import { saveName } from "../release/paths.js";
 import type { RankRange, Ranks } from "../release/ranks.js";
-import type { Release, ReleaseFile } from "../release/release.js";
+import type { Release } from "../release/release.js";
+import type { ReleaseFile } from "../release/served.js";
 
 export const API_PATH = "/api.php";
 

@@ -18,7 +18,8 @@ import {
 import { PAGE_HEADER_POLICY } from "../hosts/policy.js";
 import type { FileBody } from "../release/bodies.js";
 import { MANIFEST } from "../release/manifest.js";
-import type { Release, ReleaseFile } from "../release/release.js";
+import type { Release } from "../release/release.js";
+import type { ReleaseFile } from "../release/served.js";
 import { answerEmptyTile, answerTileJson } from "./tileanswer.js";
 
 const FILE_METHODS = "GET, HEAD, OPTIONS";

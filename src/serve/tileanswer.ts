@@ -13,7 +13,8 @@ import {
   unlessFresh,
 } from "../answer.js";
 import { TILE_TEMPLATE, TILEJSON } from "../map/tilejson.js";
-import type { Release, ReleaseFile } from "../release/release.js";
+import type { Release } from "../release/release.js";
+import type { ReleaseFile } from "../release/served.js";
 
 /** The answer for an address of a tile that holds nothing, or that has not come yet; null for what is no tile of this release. `path` has no leading `/`. */
 export function answerEmptyTile(release: Release, path: string): Answer | null {

@@ -4,6 +4,7 @@ import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build } from "../../src/build/build.js";
 import type { HostName } from "../../src/hosts/hosts.js";
+import type { Provenance } from "../../src/place.js";
 import { pull } from "../../src/pull/pull.js";
 import { type Manifest, readManifest } from "../../src/release/manifest.js";
 import { temporaryFolder } from "./folders.js";
@@ -37,7 +38,7 @@ export function writeSource(folder: string, records: readonly unknown[], name = 
 export async function pullRecords(
   database: string,
   records: readonly unknown[],
-  said: Partial<typeof about> | { readonly date: string } = {},
+  said: Partial<Provenance> = {},
 ): Promise<void> {
   const from = writeSource(temporaryFolder(), records);
   await pull({ from, database, force: true, about: { ...about, ...said }, onProgress: () => {} });
