@@ -15,7 +15,7 @@ import { runCli } from "./setup/cli.js";
 import { temporaryFolder } from "./setup/folders.js";
 import { ask } from "./setup/http.js";
 import { madePlaces } from "./setup/madeplaces.js";
-import { buildRelease, pullRecords, rebuild } from "./setup/release.js";
+import { buildRelease, lean, pullRecords, rebuild } from "./setup/release.js";
 import { serve, type TestServer } from "./setup/serve.js";
 
 // Two data sets without regions: a small release, so that 20 builds take seconds.
@@ -45,7 +45,7 @@ describe("a running server", () => {
   });
 
   it("answers every request whole and of one generation while 20 builds go by", async () => {
-    const { database, site, folder, manifest } = await buildRelease(one);
+    const { database, site, folder, manifest } = await buildRelease(one, lean);
     const other = join(folder, "other.sqlite");
     await pullRecords(other, two);
     const server = await serve(site);
@@ -80,7 +80,7 @@ describe("a running server", () => {
     );
     polling.catch(() => {}); // it is awaited below, after the builds
     for (let build = 0; build < 20; build++) {
-      const { generation, places } = await rebuild(build % 2 === 0 ? other : database, site);
+      const { generation, places } = await rebuild(build % 2 === 0 ? other : database, site, lean);
       counts.set(generation, places);
     }
     await untilServed(server, manifest.generation);
