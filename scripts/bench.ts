@@ -7,6 +7,7 @@
  *   npm run bench -- --peers           nginx, MapServer and PHP too, where they are installed
  *   npm run bench -- --growth          5,000 to 1,000,000 places: how cost grows, as a table and a plot
  *   npm run bench -- --tiles           tiles alone, beside GDAL's MVT driver where it is installed
+ *   npm run bench -- --mirror          bytes on the wire when a copy is renewed, beside rsync -z
  *   npm run bench -- --blocks          block sizes of the R*Tree, in this process
  */
 
@@ -18,6 +19,7 @@ import { formatTable } from "./formatcost.js";
 import { measureGrowth } from "./growth.js";
 import { tool } from "./load.js";
 import { describeMachine, pinning } from "./machine.js";
+import { measureMirrorDays } from "./mirrordays.js";
 import { benchPeers } from "./peers.js";
 import { buildSize, stageTable } from "./sizes.js";
 import { measureTiles } from "./tilecost.js";
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     growth: { type: "boolean", default: false },
     blocks: { type: "boolean", default: false },
     tiles: { type: "boolean", default: false },
+    mirror: { type: "boolean", default: false },
     work: { type: "string", default: "dist/bench" },
     keep: { type: "boolean", default: false },
   },
@@ -48,6 +51,7 @@ try {
   if (values.growth) await measureGrowth(work, sizes, say);
   else if (values.tiles) await measureTiles(work, sizes, pace.rounds, say);
   else if (values.blocks) await compareBlockSizes(work, sizes, say);
+  else if (values.mirror) await measureMirrorDays(say);
   else if (values.peers) await benchPeers(work, sizes, pace, say);
   else {
     const built = [];

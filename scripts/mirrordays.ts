@@ -1,103 +1,173 @@
 /**
- * Bytes on the wire of a typical day: 20 of 1,600 places change, and a copy is renewed. Beside it, what a plain download of
- * the gzip files would cost, and `rsync -z` where it is installed.
- *
- *   npm run --silent compile && tsc -p scripts && node dist/scripts/scripts/mirrordays.js [days] [places] [max-zoom]
+ * Bytes on the wire of a typical day: 20 of 1,600 places change, and a copy is renewed. Beside it rsync -z, and a plain
+ * download of every gzip file. Every byte is counted by a proxy between client and server, in both directions.
  */
 
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { build } from "../src/build/build.js";
 import { mirror } from "../src/mirror/mirror.js";
 import { pull } from "../src/pull/pull.js";
 import { readManifest, verifyRelease } from "../src/release/manifest.js";
 import { startServer } from "../src/serve/server.js";
-import { startProxy } from "../test/setup/badline.js";
-import { describeMachine, isInstalled } from "./machine.js";
+import { type BadLine, startProxy } from "../test/setup/badline.js";
+import { isInstalled } from "./machine.js";
 import { randomNumbers, writeSynthetic } from "./synthetic.js";
+import { median, size, table } from "./table.js";
 
-const [days = 2, places = 1600, maxZoom = 12] = process.argv.slice(2).map(Number);
-const CHANGED = Math.max(1, Math.round(places / 80));
+const PLACES = 1600;
+const CHANGED = 20; // a day
+const DAYS = 3;
 
-const folder = mkdtempSync(join(tmpdir(), "shelters-days-"));
-const at = (name: string): string => join(folder, name);
-const about = { title: "Made-up shelters", attribution: "Nobody", license: "None" };
-
-async function release(day: number): Promise<void> {
-  const date = new Date(Date.UTC(2026, 0, 1 + day)).toISOString();
-  const from = at("places.csv");
-  await pull({
-    from,
-    database: at("places.sqlite"),
-    force: true,
-    about: { ...about, date },
-    onProgress: () => {},
-  });
-  await build({ database: at("places.sqlite"), site: at("site"), map: { maxZoom }, onProgress: () => {} });
-}
-
-/** Another comment for some of the places. */
-function change(day: number): void {
-  const random = randomNumbers(day);
-  const lines = readFileSync(at("places.csv"), "utf8").split("\n");
-  for (let n = 0; n < CHANGED; n++) {
-    const at = 1 + Math.floor(random() * places);
-    lines[at] = (lines[at] ?? "").replace(/Refuge|Cabane|Abri|Cabana|Refugio/, `$& ${day}`);
+/** Measures and prints one table. */
+export async function measureMirrorDays(say: (text: string) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "shelters-days-"));
+  const at = (name: string): string => join(folder, name);
+  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
+  try {
+    await writeSynthetic(at("places.csv"), { count: PLACES });
+    await release(folder, 0);
+    const server = await startServer({ site: at("site"), host: "127.0.0.1", port: 0, log: () => {} });
+    closing.unshift(server.close);
+    const line = await startProxy(server.address);
+    closing.unshift(line.close);
+    const rsync = isInstalled("rsync") ? await startRsync(folder, closing) : null;
+    const first = {
+      changes: await renew(folder, "by-changes", line, "always"),
+      files: await renew(folder, "by-files", line, "never"),
+    };
+    cpSync(at("site"), at("by-rsync"), { recursive: true });
+    const days: Record<"changes" | "files" | "unchanged" | "rsync" | "gzip", number>[] = [];
+    for (let day = 1; day <= DAYS; day++) {
+      change(at("places.csv"), day);
+      await release(folder, day);
+      await untilServed(server.address, at("site"));
+      days.push({
+        changes: await renew(folder, "by-changes", line, "always"),
+        files: await renew(folder, "by-files", line, "never"),
+        unchanged: await renew(folder, "by-files", line, "never"),
+        rsync: rsync === null ? Number.NaN : await renewByRsync(folder, rsync),
+        gzip: sum(
+          readManifest(at("site")).manifest.files.map((file) => file.codings.gzip?.bytes ?? file.bytes),
+        ),
+      });
+    }
+    const middle = (key: keyof (typeof days)[number]): string => size(median(days.map((day) => day[key])));
+    const { files } = readManifest(at("site")).manifest;
+    const manifest = size(readFileSync(at("site/manifest.json.br")).length);
+    say(
+      `${PLACES} places, ${CHANGED} of them changed a day; ${files.length} files and their compressed forms, of which the manifest is ${manifest} packed.\n`,
+    );
+    say(
+      table(
+        ["a copy is renewed", "on the wire"],
+        [
+          ["nothing changed", middle("unchanged")],
+          ["`mirror`, from `changes/`", middle("changes")],
+          ["`mirror --rebuild never`, whole files", middle("files")],
+          ["`rsync -rz --checksum`", rsync === null ? "not installed" : middle("rsync")],
+          ["every gzip file again, without headers", middle("gzip")],
+          ["first copy, from the whole export", size(first.changes)],
+          ["first copy, `--rebuild never`", size(first.files)],
+        ],
+      ),
+    );
+  } finally {
+    for (const close of closing) await close();
   }
-  writeFileSync(at("places.csv"), lines.join("\n"));
 }
 
-const sum = (sizes: readonly number[]): number => sizes.reduce((total, bytes) => total + bytes, 0);
-const kilo = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
-
-async function renew(copy: string, rebuild: "always" | "never"): Promise<number> {
-  proxy.reset();
-  await mirror({ source: proxy.address, site: at(copy), rebuild, onLine: () => {}, onProgress: () => {} });
-  const same = readFileSync(join(at(copy), "manifest.json")).equals(readFileSync(at("site/manifest.json")));
-  if (!same || (await verifyRelease(at(copy))).faults.length > 0) throw new Error(`${copy} differs`);
-  return proxy.bytes();
+async function release(folder: string, day: number): Promise<void> {
+  const date = new Date(Date.UTC(2026, 0, 1 + day)).toISOString();
+  const about = { title: "Made-up shelters", attribution: "Nobody", license: "None", date };
+  const database = join(folder, "places.sqlite");
+  await pull({ from: join(folder, "places.csv"), database, force: true, about, onProgress: () => {} });
+  await build({ database, site: join(folder, "site"), onProgress: () => {} });
 }
 
-/** Bytes that rsync says it sent and received. */
-function rsync(copy: string): number {
-  const text = execFileSync("rsync", [
-    "-az",
-    "--delete",
-    "--stats",
-    "--no-whole-file",
-    `${at("site")}/`,
-    `${at(copy)}/`,
-  ]);
-  const bytes = [...text.toString().matchAll(/Total bytes (?:sent|received): ([\d,]+)/g)];
-  return sum(bytes.map(([, count = ""]) => Number(count.replaceAll(",", ""))));
+/** Another name for some of the places. */
+function change(path: string, day: number): void {
+  const random = randomNumbers(day);
+  const lines = readFileSync(path, "utf8").split("\n");
+  const chosen = new Set<number>();
+  while (chosen.size < CHANGED) chosen.add(1 + Math.floor(random() * PLACES));
+  for (const at of chosen)
+    lines[at] = (lines[at] ?? "").replace(/^(\d+),(.*?)(,-?\d+\.\d+,)/, `$1,$2 ${day}$3`);
+  writeFileSync(path, lines.join("\n"));
 }
 
-await writeSynthetic(at("places.csv"), { count: places });
-await release(0);
-const server = await startServer({ site: at("site"), host: "127.0.0.1", port: 0, log: () => {} });
-const proxy = await startProxy(server.address);
-console.log(`${describeMachine()}\n${places} places, ${CHANGED} changed a day, tiles to zoom ${maxZoom}`);
-const first = { changes: await renew("by-changes", "always"), files: await renew("by-files", "never") };
-cpSync(at("site"), at("by-rsync"), { recursive: true });
-console.log(`first copy: ${kilo(first.changes)} rebuilt here, ${kilo(first.files)} file by file`);
-for (let day = 1; day <= days; day++) {
-  change(day);
-  await release(day);
-  await new Promise((resolve) => setTimeout(resolve, 3000)); // the server looks once a second
-  const gzip = sum(
-    readManifest(at("site")).manifest.files.map((file) => file.codings.gzip?.bytes ?? file.bytes),
+/** Bytes of a renewal; throws when the copy is not the release, byte by byte. */
+async function renew(
+  folder: string,
+  name: string,
+  line: BadLine,
+  rebuild: "always" | "never",
+): Promise<number> {
+  const copy = join(folder, name);
+  line.reset();
+  await mirror({ source: line.address, site: copy, rebuild, onLine: () => {}, onProgress: () => {} });
+  const bytes = line.bytes();
+  const [own, theirs] = [copy, join(folder, "site")].map((site) => readManifest(site).bytes);
+  if (own === undefined || theirs?.equals(own) !== true) throw new Error(`${name} is of another generation`);
+  if ((await verifyRelease(copy)).faults.length > 0) throw new Error(`${name} differs`);
+  return bytes;
+}
+
+/** An rsync daemon that shows the release, behind a line that counts. */
+async function startRsync(folder: string, closing: (() => unknown)[]): Promise<BadLine> {
+  const port = await freePort();
+  const config = join(folder, "rsyncd.conf");
+  writeFileSync(
+    config,
+    `use chroot = no\nport = ${port}\naddress = 127.0.0.1\n[site]\npath = ${join(folder, "site")}\n`,
   );
-  const report = [
-    `day ${day}: ${kilo(await renew("by-changes", "always"))} by changes`,
-    `${kilo(await renew("by-files", "never"))} by files`,
-    `${kilo(await renew("by-files", "never"))} when nothing changed`,
-    ...(isInstalled("rsync") ? [`${kilo(rsync("by-rsync"))} rsync -z`] : []),
-    `${kilo(gzip)} all gzip files`,
-  ];
-  console.log(report.join(", "));
+  const daemon = spawn("rsync", ["--daemon", "--no-detach", `--config=${config}`], { stdio: "ignore" });
+  closing.unshift(() => daemon.kill("SIGTERM"));
+  const line = await startProxy(`http://127.0.0.1:${port}`);
+  closing.unshift(line.close);
+  await pause(1000); // until it listens
+  return line;
 }
-await proxy.close();
-await server.close();
-rmSync(folder, { recursive: true });
+
+/** In a process of its own, and this one counting meanwhile. */
+function renewByRsync(folder: string, line: BadLine): Promise<number> {
+  line.reset();
+  mkdirSync(join(folder, "by-rsync"), { recursive: true });
+  const { host } = new URL(line.address);
+  const args = ["-rz", "--checksum", "--delete", `rsync://${host}/site/`, `${join(folder, "by-rsync")}/`];
+  const run = spawn("rsync", args, { stdio: "inherit" });
+  return new Promise((resolve, reject) => {
+    run.on("close", (code) => {
+      if (code !== 0) return reject(new Error(`rsync ended with ${code}`));
+      execFileSync("diff", ["-rq", join(folder, "site"), join(folder, "by-rsync")]);
+      resolve(line.bytes());
+    });
+  });
+}
+
+async function untilServed(address: string, site: string): Promise<void> {
+  const { bytes } = readManifest(site);
+  for (;;) {
+    const served = Buffer.from(await (await fetch(`${address}/manifest.json`)).arrayBuffer());
+    if (served.equals(bytes)) return;
+    await pause(200);
+  }
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(address === null || typeof address === "string" ? 0 : address.port));
+    });
+  });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

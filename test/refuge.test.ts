@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { build } from "../src/build/build.js";
 import { mirrorEvery } from "../src/mirror/every.js";
 import { pack } from "../src/mirror/pack.js";
 import { createKeys, signRelease } from "../src/mirror/sign.js";
@@ -13,6 +14,7 @@ import { buildSmall, changed, fewFiles, mirrorInto, rebuildSmall } from "./setup
 import { openProxy } from "./setup/proxy.js";
 import { pullRecords } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
+import { hasProgram, run } from "./setup/system.js";
 
 const places = fewFiles(40);
 const { site } = await buildSmall(places);
@@ -63,16 +65,57 @@ describe("a packed copy", () => {
     expect(digestsBelow(copy)).toEqual(digestsBelow(site));
   });
 
-  it("in a zip file is read by another program, and is the same files", async () => {
-    const folder = temporaryFolder();
-    const zip = join(folder, "shelters.zip");
+  it("in a zip file is unpacked by unzip and by Python, and is the same files", async () => {
+    const zip = join(temporaryFolder(), "shelters.zip");
     const { sha256 } = await pack(site, zip, () => {});
     expect(sha256).toMatch(/^[0-9a-f]{64}$/);
-    execFileSync("python3", ["-m", "zipfile", "-e", zip, folder]);
-    const unpacked = join(folder, "mountain-shelters");
-    execFileSync("sha256sum", ["--quiet", "-c", "SHA256SUMS"], { cwd: unpacked });
-    const { "README.txt": _readme, SHA256SUMS: _sums, ...files } = digestsBelow(unpacked);
-    expect(files).toEqual(digestsBelow(site));
+    const ways: ((folder: string) => unknown)[] = [
+      (folder) => execFileSync("python3", ["-m", "zipfile", "-e", zip, folder]),
+    ];
+    if (hasProgram("unzip")) ways.push((folder) => run("unzip", ["-q", zip, "-d", folder]));
+    for (const unpack of ways) {
+      const folder = temporaryFolder();
+      unpack(folder);
+      const unpacked = join(folder, "mountain-shelters");
+      execFileSync("sha256sum", ["--quiet", "-c", "SHA256SUMS"], { cwd: unpacked });
+      const { "README.txt": _readme, SHA256SUMS: _sums, ...files } = digestsBelow(unpacked);
+      expect(files).toEqual(digestsBelow(site));
+    }
+  });
+
+  it("can be put on a disk of Windows or a FAT stick, whatever the regions are called", async () => {
+    const regions = [
+      "con",
+      "AUX",
+      "Nul",
+      "Com1",
+      "lpt9",
+      "a:b",
+      "x. ",
+      `${"Vallée ".repeat(60)}`,
+      "ARAGÓN",
+      "aragon",
+    ];
+    const database = join(temporaryFolder(), "places.sqlite");
+    await pullRecords(
+      database,
+      places.map((place, index) => ({ ...place, region: regions[index % regions.length] ?? "" })),
+    );
+    const windows = join(temporaryFolder(), "site");
+    await build({ database, site: windows, brotli: false, map: { maxZoom: 1 }, onProgress: () => {} });
+    const stick = join(temporaryFolder(), "stick");
+    await pack(windows, stick, () => {});
+    const entries = readdirSync(stick, { recursive: true, withFileTypes: true });
+    expect(entries.filter((entry) => !entry.isFile() && !entry.isDirectory())).toEqual([]);
+    const paths = entries.map(({ parentPath, name }) => relative(stick, join(parentPath, name)));
+    for (const path of paths) {
+      expect(path.length).toBeLessThan(120);
+      for (const name of path.split("/")) {
+        expect(name).toMatch(/^[A-Za-z0-9._-]*[A-Za-z0-9_-]$/);
+        expect(name).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i);
+      }
+    }
+    expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(paths.length);
   });
 
   it("is not made of a damaged release, nor over other things", async () => {
@@ -143,7 +186,7 @@ it("a mirror that is kept fresh outlives a source that is gone for many rounds, 
   const copy = join(temporaryFolder(), "site");
   const rounds: string[] = [];
   const stop = new AbortController();
-  const run = mirrorEvery({
+  const running = mirrorEvery({
     source: stick,
     site: copy,
     every: 0.02,
@@ -167,7 +210,7 @@ it("a mirror that is kept fresh outlives a source that is gone for many rounds, 
   await expect.poll(() => rounds.filter((round) => round === "mirrored").length, { timeout: 20_000 }).toBe(2);
   expect(readFileSync(join(copy, "manifest.json"), "utf8")).toBe(newer);
   stop.abort(new Error("enough"));
-  await run;
+  await running;
 });
 
 it("a copy that is behind by a few generations catches up by changes alone, and is then a fresh copy byte by byte", async () => {

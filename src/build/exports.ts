@@ -45,12 +45,20 @@ export interface Written {
   readonly pieces: readonly WrittenPieces[];
 }
 
+// Windows opens devices under these names, in any folder.
+const DEVICES = ["con", "prn", "aux", "nul", ...numbered("com"), ...numbered("lpt")];
+const LONGEST_SLUG = 60; // characters: Windows' paths end at 260
+
+function numbered(name: string): string[] {
+  return Array.from({ length: 10 }, (_, number) => `${name}${number}`);
+}
+
 /** Path names of regions, in the order of the names: stable, lower case, one each. */
 export function regionSlugs(regions: readonly string[]): ReadonlyMap<string, string> {
   const slugs = new Map<string, string>();
-  const taken = new Set(["all"]);
+  const taken = new Set(["all", ...DEVICES]);
   for (const region of [...new Set(regions)].sort()) {
-    const slug = slugify(region);
+    const slug = slugify(region).slice(0, LONGEST_SLUG).replace(/-$/, "");
     let unique = slug;
     for (let number = 2; taken.has(unique); number++) unique = `${slug}-${number}`;
     taken.add(unique);
