@@ -11,9 +11,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzipSync } from "node:zlib";
 import { build } from "rolldown";
 
+const brotli = promisify(brotliCompress);
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "..", "..");
 const out = join(root, "dist", "app", "web");
@@ -75,17 +77,18 @@ copyFileSync(join(modules, "maplibre-gl", "dist", "maplibre-gl.css"), join(out, 
 for (const name of ["style.css", "icon.svg"]) copyFileSync(join(here, name), join(out, name));
 writeFileSync(join(out, "licenses.txt"), licences());
 
-// Compressed once here rather than in every build; the best brotli takes seconds on the map library and gains 7 %.
-for (const name of readdirSync(out)) {
-  const bytes = readFileSync(join(out, name));
-  const gzip = gzipSync(bytes, { level: 9 });
-  gzip[9] = 255; // the operating system (RFC 1952): "unknown", so that every system writes the same
-  const quality = bytes.length > 300_000 ? 9 : 11;
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: quality,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-  };
-  writeFileSync(join(out, `${name}.gz`), gzip);
-  writeFileSync(join(out, `${name}.br`), brotliCompressSync(bytes, { params }));
-}
+// Compressed once here rather than in every build, as well as it goes: every first visit over a hut's Wi-Fi is 35 kB lighter.
+await Promise.all(
+  readdirSync(out).map(async (name) => {
+    const bytes = readFileSync(join(out, name));
+    const gzip = gzipSync(bytes, { level: 9 });
+    gzip[9] = 255; // the operating system (RFC 1952): "unknown", so that every system writes the same
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    };
+    writeFileSync(join(out, `${name}.gz`), gzip);
+    writeFileSync(join(out, `${name}.br`), await brotli(bytes, { params }));
+  }),
+);
