@@ -13,10 +13,10 @@ const modes = {
   headers: { flags: ["-H", "-i", "5"], seconds: 30, path: "/" },
   // A piece of a body every 5 s; it has 15 s.
   body: { flags: ["-B", "-i", "5", "-s", "8192", "-t", "POST"], seconds: 35, path: "/api.php" },
-  // 32 bytes every 5 s of an answer of megabytes, through the smallest window.
+  // 32 bytes every 5 s of an answer of megabytes, through the smallest window: less than the system passes on in a minute.
   read: {
     flags: ["-X", "-w", "16", "-y", "64", "-n", "5", "-z", "32", "-k", "1"],
-    seconds: 100,
+    seconds: 150,
     path: "/exports/all/all.kml",
   },
 } as const;
@@ -39,20 +39,24 @@ export async function slowSockets({ one }: Releases, mode: keyof typeof modes): 
       ...["-l", String(seconds), "-x", "24", "-p", "3", "-u", server.address + path],
     ];
     const [program = "", ...args] = pinned(1, command);
+    const started = performance.now();
     const slow = promisify(execFile)(program, args, { maxBuffer: 2 ** 26 });
     const visitor = await probe(
       server.address,
       slow.finally(() => clearInterval(timer)),
     );
     await slow;
+    // It ends before its time when it has no socket left.
+    const lasted = (performance.now() - started) / 1000;
+    const isHeld = open > 10 && lasted > seconds - 1;
     return {
       asked,
       seen:
-        `at most ${most} open, ${open} at the end; a visitor waits ${shown(visitor.median)} ms (at most ${shown(visitor.worst)}); ` +
+        `at most ${most} open, ${isHeld ? open : "none"} after ${shown(lasted)} s; a visitor waits ${shown(visitor.median)} ms (at most ${shown(visitor.worst)}); ` +
         `${shown(before)} MiB before, ${shown(server.memory())} after`,
       faults: [
         ...(most < SOCKETS * 0.5 ? ["there was no siege"] : []),
-        ...(open > 10 ? ["sockets are not closed"] : []),
+        ...(isHeld ? ["sockets are not closed"] : []),
         ...(visitor.failures > 0 ? ["the visitor got no answer"] : []),
       ],
     };

@@ -45,7 +45,7 @@ const defaultLimits = {
   connections: 2000, // at once; the next one is closed
   headers: 10_000, // ms until the request line and headers are there
   request: 15_000, // ms until a body, which nobody needs, is there
-  stall: 60_000, // ms without a byte going either way; a slow line that moves is never cut
+  stall: 60_000, // ms without a byte going either way, up to twice that in the middle of an answer; a slow line that moves is never cut
   keepAlive: 15_000, // ms an idle connection is kept
   check: 1_000, // ms between looks at these limits
   grace: 10_000, // ms for answers in flight when stopping
