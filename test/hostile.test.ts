@@ -163,7 +163,7 @@ describe("odd bytes are answered, not suffered", () => {
       "hello\r\n\r\n",
       "GET\r\n\r\n",
       "GET / HTTP/9.9\r\n\r\n",
-      "GET / HTTP/1.1\r\n\r\n",
+      "GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nBad Header\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
       "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",

@@ -70,7 +70,7 @@ export async function crowd({ one }: Releases): Promise<Outcome> {
     return {
       asked,
       seen:
-        `${shown(done)} answers, ${errors} socket errors, ${status} other than 2xx, ${timeout} over 10 s, p99 ${shown(p99 / 1000)} ms; ` +
+        `${shown(done)} answers, ${errors} socket errors, ${status} other than 2xx, ${timeout} over 30 s, p99 ${shown(p99 / 1000)} ms; ` +
         `${shown(atStart)} MiB at the start, ${shown(memory)} at most; a visitor waits ${shown(before.median)} ms before, ` +
         `${shown(during.median)} (at most ${shown(during.worst)}) during, ${shown(after.median)} after`,
       faults: [
@@ -97,7 +97,7 @@ async function load(address: string) {
       `-c${CONNECTIONS}`,
       `-d${SECONDS}s`,
       "--timeout",
-      "10s",
+      "30s",
       "-s",
       script,
       address,

@@ -48,14 +48,16 @@ export async function slowSockets({ one }: Releases, mode: keyof typeof modes): 
     await slow;
     // It ends before its time when it has no socket left.
     const lasted = (performance.now() - started) / 1000;
-    const isHeld = open > 10 && lasted > seconds - 1;
+    // A reader that moves is let be, however slow; the limit of connections bounds how many there can be.
+    const isHeld = open > (mode === "read" ? SOCKETS / 2 : 10) && lasted > seconds - 1;
     return {
       asked,
       seen:
-        `at most ${most} open, ${isHeld ? open : "none"} after ${shown(lasted)} s; a visitor waits ${shown(visitor.median)} ms (at most ${shown(visitor.worst)}); ` +
+        `at most ${most} open, ${lasted > seconds - 1 ? open : "none"} after ${shown(lasted)} s; a visitor waits ${shown(visitor.median)} ms (at most ${shown(visitor.worst)}); ` +
         `${shown(before)} MiB before, ${shown(server.memory())} after`,
       faults: [
-        ...(most < SOCKETS * 0.5 ? ["there was no siege"] : []),
+        // A request with a body is answered before the body is there: then nothing holds the socket.
+        ...(mode !== "body" && most < SOCKETS * 0.5 ? ["there was no siege"] : []),
         ...(isHeld ? ["sockets are not closed"] : []),
         ...(visitor.failures > 0 ? ["the visitor got no answer"] : []),
       ],

@@ -19,12 +19,13 @@ import {
 } from "./bodies.js";
 import type { Pieces } from "./gzip.js";
 import { createKeeper } from "./keeper.js";
+import { type Lifetime, lifetime } from "./lifetime.js";
 import { MANIFEST, type Manifest, readManifest } from "./manifest.js";
 import { exportPath, piecesPath } from "./paths.js";
 import { openRanks, type Ranks } from "./ranks.js";
 import { manifestFiles, type ReleaseFile, servedFiles } from "./served.js";
 
-export interface Release {
+export interface Release extends Lifetime {
   readonly manifest: Manifest;
   /** Changes with any byte of any file: the validator of answers that are put together. */
   readonly tag: string;
@@ -44,10 +45,6 @@ export interface Release {
   ): ReleaseFile | undefined;
   /** What filtered answers of a format are gzipped from; undefined where the release has none. */
   pieces(format: FormatName): Pieces | undefined;
-  /** Keeps the files open until the returned function is called. */
-  hold(): () => void;
-  /** Closes the files as soon as nobody holds them. */
-  retire(): void;
 }
 
 /** Bytes of memory for file contents: those of the start, and those that were asked for. */
@@ -125,11 +122,7 @@ function* assemble(
   return {
     manifest,
     tag,
-    // Not of the data alone: another version of the program makes other bytes of the same data, and whoever has only a date
-    // to compare must get them.
-    lastModified: new Date(
-      Math.max(Date.parse(manifest.date), statSync(join(site, MANIFEST)).mtimeMs),
-    ).toUTCString(),
+    lastModified: modifiedAt(site, manifest),
     licenseUrl: /\s/.test(manifest.license) ? null : webAddress(manifest.license),
     ranks,
     pieces: (format) => pieces.get(format),
@@ -140,6 +133,11 @@ function* assemble(
     },
     ...lifetime(opened),
   };
+}
+
+/** Not the date of the data alone: another program's bytes of the same data must reach whoever has only a date to compare. */
+function modifiedAt(site: string, { date }: Manifest): string {
+  return new Date(Math.max(Date.parse(date), statSync(join(site, MANIFEST)).mtimeMs)).toUTCString();
 }
 
 function findPieces(
@@ -166,27 +164,4 @@ function* readDatabase(site: string, manifest: Manifest): Steps<Buffer> {
   } finally {
     closeSync(file);
   }
-}
-
-function lifetime(opened: readonly number[]): Pick<Release, "hold" | "retire"> {
-  let holders = 1; // the server itself, until it retires the release
-  const leave = (): void => {
-    holders--;
-    if (holders === 0) for (const file of opened) closeSync(file);
-  };
-  const once = (): (() => void) => {
-    let isHeld = true;
-    return () => {
-      if (isHeld) leave();
-      isHeld = false;
-    };
-  };
-  const retire = once();
-  return {
-    hold: () => {
-      holders++;
-      return once();
-    },
-    retire,
-  };
 }

@@ -74,6 +74,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
+    requireHostHeader: false, // node's own answer would lack what every answer of ours has: see `handle`
     connectionsCheckingInterval: limits.check,
   });
   const answer = (request: IncomingMessage, response: ServerResponse): void =>
@@ -143,6 +144,10 @@ function handle(context: Context, request: IncomingMessage, response: ServerResp
   const answerWith = (answer: Answer): void => send(release, request, response, answer, log);
   try {
     const { method = "GET", url = "/", headers } = request;
+    if (request.httpVersion === "1.1" && headers.host === undefined) {
+      answerWith(problem(400, "A request of HTTP/1.1 names its host."));
+      return;
+    }
     const base = trustProxy ? forwardedBase(headers) : "";
     const routed = routeRequest(release, { method, url, headers, base });
     watch(release, routed, request, response);
