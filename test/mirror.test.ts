@@ -5,7 +5,7 @@ import { createKeys, signRelease } from "../src/mirror/sign.js";
 import { formatManifest, formsOf, readManifest, verifyRelease } from "../src/release/manifest.js";
 import { runCli } from "./setup/cli.js";
 import { contentsBelow, digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
-import { buildSmall, changed, fewFiles, mirrorInto, rebuildSmall } from "./setup/mirror.js";
+import { buildSmall, changed, fewFiles, mirrorInto, rebuildSmall, untilServed } from "./setup/mirror.js";
 import { openProxy } from "./setup/proxy.js";
 import { pullRecords } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
@@ -108,7 +108,7 @@ describe("a mirror", () => {
       const all = proxy.bytes();
       await pullRecords(database, changed(places, 60, "new"));
       await rebuildSmall(database, site);
-      await new Promise((resolve) => setTimeout(resolve, 1500)); // the server looks once a second
+      await untilServed(proxy.address, site);
       proxy.reset();
       const report = await mirrorInto(copy, proxy.address, { rebuild: mode });
       expect(report.outcome).toBe("mirrored");

@@ -1,6 +1,7 @@
 /** Mirror runs as tests need them: short waits, and what the run said. */
 
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { build } from "../../src/build/build.js";
 import { mirror } from "../../src/mirror/mirror.js";
 import type { FetchLimits } from "../../src/mirror/origin.js";
@@ -29,6 +30,14 @@ export async function mirrorInto(
     limits: { ...limits, ...options.limits },
   });
   return { ...report, lines };
+}
+
+/** Waits until the server at an address has gone over to the release that lies in its folder. */
+export async function untilServed(address: string, site: string): Promise<void> {
+  const { bytes } = readManifest(site);
+  const served = async (): Promise<boolean> =>
+    Buffer.from(await (await fetch(`${address}/manifest.json`)).arrayBuffer()).equals(bytes);
+  while (!(await served())) await pause(50);
 }
 
 /** A release of few files: tiles of low zooms only. */
