@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startServing } from "./setup/cli.js";
-import { ask, closed, openSocket, statusOf } from "./setup/http.js";
+import { ask, closed, openSocket, sendRaw, statusOf } from "./setup/http.js";
 import { heavyPlaces, madePlaces } from "./setup/madeplaces.js";
 import { type BuiltRelease, buildRelease } from "./setup/release.js";
 import { serve } from "./setup/serve.js";
@@ -133,6 +133,16 @@ it.each([
     expect(statusOf(got.toString("latin1", start + body.length))).toBe(400);
   },
 );
+
+it("an answer that was expected to begin with 100, behind another answer, is whole", async () => {
+  const server = await serve(heavy.site, { memory: 0 });
+  const terms = (await ask(`${server.address}/terms.txt`)).body;
+  const expecting = "GET /terms.txt HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n";
+  const answers = await sendRaw(server.address, REQUEST + expecting);
+  const second = answers.slice(answers.indexOf("\r\n\r\n") + 4 + heavyBytes);
+  expect(statusOf(second)).toBe(200);
+  expect(second.slice(second.indexOf("\r\n\r\n") + 4)).toBe(terms.toString("latin1"));
+});
 
 it("connections over the limit are closed, and room that is freed is used again", async () => {
   const server = await serve(light.site, { limits: { connections: 3 } });

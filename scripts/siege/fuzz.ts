@@ -80,7 +80,7 @@ function converse(address: string, texts: readonly RequestText[]): Promise<Conve
       if (statuses.length === texts.length) socket.destroy();
     });
     // A body that was announced swallows the texts behind it: then nobody has anything more to say.
-    socket.setTimeout(300, () => socket.destroy());
+    socket.setTimeout(1000, () => socket.destroy());
     socket.on("error", () => {});
     socket.on("close", () => resolve({ statuses, hasSecret }));
   });

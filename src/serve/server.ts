@@ -80,6 +80,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const answer = (request: IncomingMessage, response: ServerResponse): void =>
     handle({ ...standing, release: current.release(), others: current.others() }, request, response);
   server.on("request", answer);
+  // The final answer at once: node would write its 100 into the middle of an answer that waits behind another.
+  server.on("checkContinue", answer);
   server.on("checkExpectation", answer); // nothing can be expected of a server that answers GET (RFC 9110, 10.1.1)
   const answers = watchAnswers(server);
   server.headersTimeout = limits.headers;
