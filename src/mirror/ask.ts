@@ -96,21 +96,49 @@ async function getOnce(url: URL, headers: Record<string, string>, how: How): Pro
   };
 }
 
+const AHEAD = 256 * 1024; // bytes that are taken from the line before whoever reads has written the last ones
+
+type End = "open" | "whole" | { readonly error: unknown };
+
+/** What came before the line broke is given out before the fault: it need not come again. */
 async function* chunksOf(
   response: IncomingMessage,
   stall: number,
   fault: (error: unknown) => unknown,
 ): AsyncGenerator<Buffer> {
-  const iterator = response.iterator({ destroyOnReturn: false });
+  const came: Buffer[] = [];
+  let bytes = 0;
+  const state: { end: End } = { end: "open" };
+  let wake = (): void => {};
+  response.on("data", (chunk: Buffer) => {
+    came.push(chunk);
+    bytes += chunk.length;
+    if (bytes > AHEAD) response.pause();
+    wake();
+  });
+  const finish = (how: End): void => {
+    if (state.end === "open") state.end = how;
+    wake();
+  };
+  response.on("end", () => finish("whole"));
+  response.on("error", (error) => finish({ error }));
   try {
     for (;;) {
-      const timer = setTimeout(() => response.destroy(new Error("nothing comes any more")), stall);
-      const { done, value } = await iterator.next().finally(() => clearTimeout(timer));
-      if (done === true) return;
-      yield value as Buffer;
+      const chunk = came.shift();
+      if (chunk !== undefined) {
+        bytes -= chunk.length;
+        if (bytes <= AHEAD) response.resume();
+        yield chunk;
+      } else if (state.end === "whole") return;
+      else if (state.end !== "open") throw fault(state.end.error);
+      else {
+        const timer = setTimeout(() => finish({ error: new Error("nothing comes any more") }), stall);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        clearTimeout(timer);
+      }
     }
-  } catch (error) {
-    throw fault(error);
   } finally {
     letGo(response);
   }
