@@ -33,7 +33,9 @@ export async function measureGrowth(
 ): Promise<void> {
   const measured: Measures[] = [];
   for (const count of sizes) {
-    measured.push(await measure(work, count));
+    const measures = await measure(work, count);
+    process.stderr.write(`${shown(count)} places: ${JSON.stringify(measures)}\n`); // the largest takes long, and may fail
+    measured.push(measures);
     rmSync(join(work, String(count)), { recursive: true, force: true }); // 12 GB for a million
   }
   const column = (panel: string, name: string): number[] =>
