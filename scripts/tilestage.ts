@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { describe } from "../src/build/facts.js";
 import { writeTiles } from "../src/map/tilefiles.js";
+import { tilePlace } from "../src/map/tiles.js";
 import { openStore } from "../src/store/store.js";
 
 const [database = "", folder = "", maxZoom = ""] = process.argv.slice(2);
@@ -10,7 +11,12 @@ const store = openStore(database);
 try {
   mkdirSync(folder, { recursive: true });
   const options = { maxZoom: Number(maxZoom), baseUrl: null };
-  writeTiles(folder, [...store.places()], describe(store), options);
+  writeTiles(
+    folder,
+    Array.from(store.places(), (place) => tilePlace(place)),
+    describe(store),
+    options,
+  );
 } finally {
   store.close();
 }
