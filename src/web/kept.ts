@@ -69,14 +69,25 @@ function clientKey(id: string): string {
   return fileAddress(`clients/${id}`);
 }
 
-let updating: Promise<void> | null = null;
+let running: Promise<void> | null = null;
+let waiting: Promise<void> | null = null;
 
-/** Fetches the release that is published now, if it is another one; all of it, or nothing. One update at a time. */
+/**
+ * Fetches the release that is published now, if it is another one; all of it, or nothing. One update at a time: whoever asks
+ * while one runs gets one after it, because what was open when that one cleared away may be closed by now.
+ */
 export function update(): Promise<void> {
-  updating ??= fetchNewer().finally(() => {
-    updating = null;
+  if (running === null) {
+    running = fetchNewer().finally(() => {
+      running = null;
+    });
+    return running;
+  }
+  waiting ??= running.then(() => {
+    waiting = null;
+    return update();
   });
-  return updating;
+  return waiting;
 }
 
 async function fetchNewer(): Promise<void> {
