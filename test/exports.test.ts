@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { startExports } from "../src/build/exportwork.js";
 import { describe as describeFacts } from "../src/build/facts.js";
 import { writePlaces } from "../src/build/placefiles.js";
+import { planExports, planSelections } from "../src/build/plan.js";
 import type { Format } from "../src/formats/format.js";
-import { fileFormats } from "../src/formats/index.js";
+import { fileFormats, formats } from "../src/formats/index.js";
 import type { Place } from "../src/place.js";
-import { openStore } from "../src/store/store.js";
+import { openStore, type Store } from "../src/store/store.js";
 import { documentOf } from "./setup/documents.js";
 import { digestsBelow, temporaryFolder } from "./setup/folders.js";
-import { anyRecord, makeAbout, placeOf } from "./setup/places.js";
+import { anyRecord, makeAbout, placeOf, samplePlaces } from "./setup/places.js";
 
 const { title, attribution, license, date } = makeAbout();
 
@@ -25,16 +27,23 @@ const anyPlaces = fc
     }),
   );
 
+/** A database of these places. */
+function pulled(folder: string, places: readonly Place[]): { database: string; store: Store } {
+  const database = join(folder, "places.sqlite");
+  const store = openStore(database, { create: true });
+  const replacement = store.replace();
+  for (const place of places) replacement.add(place);
+  replacement.commit({ title, attribution, license, date });
+  return { database, store };
+}
+
 /** Every file that holds places, from places that come in this order. */
 async function write(folder: string, places: readonly Place[]) {
-  const store = openStore(join(folder, "places.sqlite"), { create: true });
   mkdirSync(join(folder, "site"));
+  const { database, store } = pulled(folder, places);
   try {
-    const replacement = store.replace();
-    for (const place of places) replacement.add(place);
-    replacement.commit({ title, attribution, license, date });
     const facts = describeFacts(store);
-    const { exports } = await writePlaces(store, join(folder, "site"), facts, () => {});
+    const { exports } = await writePlaces(store, database, join(folder, "site"), facts, () => {});
     const about = { ...facts, extraKeys: store.extraKeys() };
     return { exports, about, inOrder: [...store.places()], digests: digestsBelow(join(folder, "site")) };
   } finally {
@@ -87,4 +96,24 @@ test("the order in which places come changes no byte of any file", async () => {
     }),
     { numRuns: 5 },
   );
+});
+
+test("the number of threads changes no byte of any file, and no position in it", async () => {
+  const folder = temporaryFolder();
+  const { database, store } = pulled(folder, samplePlaces());
+  const contentHash = store.contentHash();
+  const about = { ...describeFacts(store), extraKeys: store.extraKeys() };
+  const plan = planExports(planSelections(store.groups()));
+  store.close();
+  const results = [];
+  for (const threads of [1, 3, 30]) {
+    const site = join(folder, `${threads}`);
+    mkdirSync(site);
+    const task = { database, contentHash, options: { folder: site, plan, about } };
+    const exporting = startExports(task, () => {}, threads);
+    results.push({ ...(await exporting.done), digests: digestsBelow(site) });
+  }
+  const [one, ...others] = results;
+  expect(Object.keys(one?.digests ?? {})).toHaveLength(plan.length + Object.keys(formats).length);
+  for (const other of others) expect(other).toEqual(one);
 });

@@ -180,10 +180,10 @@ describe("a signal to stop", () => {
       socket.resume();
       const { code, stderr } = await ended;
       expect(code, stderr).toBe(0);
-      expect(bytes).toBeGreaterThan(heavyBytes);
       // A connection that is kept alive does not hold the program up.
       expect(Date.now() - resumed).toBeLessThan(5000);
-      await closed(socket);
+      await closed(socket); // what the program handed over last may still be on its way
+      expect(bytes).toBeGreaterThan(heavyBytes);
     },
   );
 

@@ -10,8 +10,8 @@ import { build } from "../src/build/build.js";
 import { tileId } from "../src/map/pmtiles.js";
 import { tileJson } from "../src/map/tilejson.js";
 import { type Tile, type TilePlace, tilePlaces } from "../src/map/tiles.js";
-import { startTiles } from "../src/map/tilework.js";
 import { readManifest } from "../src/release/manifest.js";
+import { startReader } from "../src/store/reader.js";
 import { writeBasemap } from "./setup/basemap.js";
 import { runCli } from "./setup/cli.js";
 import { digestsBelow, filesBelow, temporaryFolder } from "./setup/folders.js";
@@ -329,20 +329,19 @@ describe("a release with tiles", () => {
     const { title, attribution, license, date } = about;
     const facts = { title, attribution, license, date, generation: "0", bbox: null };
     const options = { maxZoom: 2, baseUrl: null };
+    const made = temporaryFolder();
     const task = {
       database,
-      folder: temporaryFolder(),
       contentHash: "of other places",
-      about: facts,
-      options,
+      options: { folder: made, about: facts, options },
     };
-    const work = startTiles(task, () => {});
+    const work = startReader("map/tilethread.js", task, () => {});
     await expect(work.done).rejects.toMatchObject({
       code: "busy",
       message: expect.stringContaining("build again"),
     });
     await work.stop();
-    expect(filesBelow(task.folder)).toEqual([]);
+    expect(filesBelow(made)).toEqual([]);
   });
 
   test("carries an operator's basemap as it is, and refuses what is none in the Protomaps layout", async () => {

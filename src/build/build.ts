@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { type Coding, codingNames, compressFiles } from "../bytes/compress.js";
 import { measure, writeText } from "../bytes/written.js";
 import { type HostName, hostFiles } from "../hosts/hosts.js";
-import type { TileOptions } from "../map/tilefiles.js";
+import type { TileOptions, TileTask, WrittenTiles } from "../map/tilefiles.js";
 import { DEFAULT_MAX_ZOOM } from "../map/tiles.js";
-import { startTiles, type TileWork } from "../map/tilework.js";
 import { formatManifest, formsOf, MANIFEST, type Manifest, type ManifestFile } from "../release/manifest.js";
 import { reuseFrom } from "../release/reuse.js";
 import { replaceRelease } from "../release/swap.js";
+import { type ReaderThread, startReader } from "../store/reader.js";
 import { openStore, type Store } from "../store/store.js";
 import { writeChanges } from "./changes.js";
 import { downloadFiles } from "./downloads.js";
@@ -65,6 +65,7 @@ export interface BuildReport {
 /** What the parts of a build share. */
 interface Work {
   readonly store: Store;
+  readonly database: string;
   readonly folder: string;
   readonly former: string;
   readonly facts: Facts;
@@ -87,11 +88,17 @@ export async function build(options: BuildOptions): Promise<BuildReport> {
   try {
     return await replaceRelease(site, async (folder) => {
       const facts = describe(store);
-      const task = { database, folder, contentHash: store.contentHash(), about: facts, options: map };
-      const tiles = startTiles(task, (done) => onProgress("tiles", done, done));
+      const task = {
+        database,
+        contentHash: store.contentHash(),
+        options: { folder, about: facts, options: map },
+      };
+      const tiles = startReader<TileTask, WrittenTiles>("map/tilethread.js", task, (done) =>
+        onProgress("tiles", done, done),
+      );
       try {
         const report = await writeRelease(
-          { store, folder, former, facts, map, codings, host, api, onProgress },
+          { store, database, folder, former, facts, map, codings, host, api, onProgress },
           tiles,
         );
         onProgress("swap", 0, 1);
@@ -105,9 +112,12 @@ export async function build(options: BuildOptions): Promise<BuildReport> {
   }
 }
 
-async function writeRelease(work: Work, tiles: TileWork): Promise<Omit<BuildReport, "site">> {
-  const { store, folder, facts, codings, onProgress } = work;
-  const exported = await writePlaces(store, folder, facts, (done) =>
+async function writeRelease(
+  work: Work,
+  tiles: ReaderThread<WrittenTiles>,
+): Promise<Omit<BuildReport, "site">> {
+  const { store, database, folder, facts, codings, onProgress } = work;
+  const exported = await writePlaces(store, database, folder, facts, (done) =>
     onProgress("exports", done, facts.count),
   );
   const drawn = await tiles.done;

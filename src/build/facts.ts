@@ -6,7 +6,7 @@ import { program } from "../program.js";
 import type { ManifestRegion } from "../release/manifest.js";
 import type { Store } from "../store/store.js";
 import { categoryNumbers } from "../taxonomy.js";
-import { planSelections, regionSlugs, type SelectionPlan } from "./exports.js";
+import { planSelections, regionSlugs, type SelectionPlan } from "./plan.js";
 
 /** What identifies a release: its places, what is said of them, and the program that encodes them. */
 export function generationOf(store: Pick<Store, "contentHash" | "provenance">): string {

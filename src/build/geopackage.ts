@@ -18,8 +18,8 @@ export interface PackageAbout extends Provenance {
 }
 
 export interface PackageWriter {
-  /** Hands the places on, one by one, and keeps each of them. */
-  record(places: Iterable<Place>): IterableIterator<Place>;
+  /** Places come in any order, one by one. */
+  add(place: Place): void;
   /** Writes the package to disk and closes it. */
   finish(): void;
 }
@@ -37,6 +37,7 @@ export function createGeoPackage(path: string, about: PackageAbout): PackageWrit
   // A kill leaves an unfinished release folder, which is thrown away whole: no journal is needed here.
   database.pragma("journal_mode = OFF");
   database.pragma("synchronous = OFF");
+  database.pragma("cache_size = -4096"); // KiB: neighbours are added one after the other
   database.pragma(`application_id = ${0x47504b47}`); // "GPKG"
   database.pragma("user_version = 10300");
   database.exec("BEGIN");
@@ -57,12 +58,7 @@ export function createGeoPackage(path: string, about: PackageAbout): PackageWrit
     insertBox.run(place.id, place.lon, place.lon, place.lat, place.lat);
   };
   return {
-    *record(places) {
-      for (const place of places) {
-        add(place);
-        yield place;
-      }
-    },
+    add,
     finish: () => {
       // Only now: the triggers call functions that editors such as QGIS bring, and SQLite alone does not have.
       database.exec(TRIGGERS);

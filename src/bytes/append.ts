@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { FileForm } from "./compress.js";
 
-const CHUNK = 64 * 1024; // bytes gathered per file before they are written
+const CHUNK = 32 * 1024; // bytes gathered per file before they are written: a release has a thousand files that grow at once
 
 /** Turns the bytes of a document into those of the file that holds it. */
 export interface Packer {

@@ -28,6 +28,14 @@ export interface TileAbout extends Provenance {
   readonly bbox: BBox | null;
 }
 
+/** What the thread that writes them is started with. */
+export interface TileTask {
+  /** Of the release. */
+  readonly folder: string;
+  readonly about: TileAbout;
+  readonly options: TileOptions;
+}
+
 export interface WrittenTiles {
   /** Entries for the manifest, compressed forms included. */
   readonly files: readonly ManifestFile[];

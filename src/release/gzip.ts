@@ -4,14 +4,16 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import type { Part } from "../answer.js";
 import { joinChecks, joinTail } from "../bytes/crc.js";
 import type { FileBody } from "./bodies.js";
-import type { Envelope, PieceIndex } from "./rankfile.js";
+import type { PieceIndex } from "./pieces.js";
+import type { Positions } from "./positions.js";
+import type { Envelope } from "./rankfile.js";
 import type { RankRange } from "./ranks.js";
 
 /** What a whole export is made of, plain and in pieces. */
 export interface Pieces {
   readonly whole: FileBody;
   /** Byte at which each place begins in `whole`. */
-  readonly offsets: Float64Array;
+  readonly offsets: Positions;
   readonly compressed: FileBody;
   readonly index: PieceIndex;
   readonly separator: Buffer;
@@ -47,7 +49,7 @@ export function gzipCut(envelope: Envelope, ranges: readonly RankRange[], pieces
   return body;
 }
 
-function byteOf(offsets: Float64Array, rank: number): number {
+function byteOf(offsets: Positions, rank: number): number {
   return offsets[rank] as number;
 }
 

@@ -4,15 +4,24 @@
  * and the place before it, and ends on a byte. The first place of a run goes plain, for what stands before it is another.
  */
 
-import { constants, crc32, deflateRawSync } from "node:zlib";
+import { crc32 } from "node:zlib";
 import { appendFile } from "../bytes/append.js";
 import type { FileForm } from "../bytes/compress.js";
+import { createDeflater } from "../bytes/deflate.js";
 import { type FormatName, formats } from "../formats/index.js";
 import { piecesPath } from "./paths.js";
-import type { RanksWriter } from "./rankfile.js";
+import { createPositions, type Positions } from "./positions.js";
 
-/** A file of pieces, as it stands in the manifest. */
-export interface WrittenPieces extends FileForm {
+/** Where the compressed form of each place is, and what a gzip stream needs to know of the plain one. */
+export interface PieceIndex {
+  /** Piece `rank` begins at `[rank]`; the last entry is the end of the last piece. */
+  readonly starts: Positions;
+  /** CRC-32 of the first `rank` places, each with the separator before it. */
+  readonly checks: Uint32Array<ArrayBuffer>;
+}
+
+/** A file of pieces, and what the release's database knows of it. */
+export interface WrittenPieces extends FileForm, PieceIndex {
   readonly path: string;
 }
 
@@ -21,36 +30,23 @@ export function createPieces(folder: string, format: FormatName, count: number) 
   const path = piecesPath(format);
   const file = appendFile(`${folder}/${path}`);
   const separator = Buffer.from(formats[format].separator);
-  const starts = new Float64Array(count + 1);
+  const starts = createPositions(count + 1);
   const checks = new Uint32Array(count + 1);
+  const deflater = createDeflater();
   let rank = 0;
-  let previous: Buffer = Buffer.alloc(0);
   return {
-    append: (place: Buffer): void => {
-      const plain = Buffer.concat([separator, place]);
+    append: (place: Uint8Array): void => {
+      const length = separator.length + place.length;
+      const plain = deflater.room(length);
+      plain.set(separator);
+      plain.set(place, separator.length);
+      checks[rank + 1] = crc32(plain.subarray(0, length), checks[rank] ?? 0);
+      const piece = deflater.deflate(length, place.length);
       // The first place is always the first of its run: its piece is never asked for.
-      if (rank > 0) file.write(deflatePiece(plain, previous));
-      checks[rank + 1] = crc32(plain, checks[rank] ?? 0);
-      starts[rank + 1] = file.length();
-      previous = place;
+      if (rank > 0) file.write(piece);
+      starts.set(rank + 1, file.length());
       rank++;
     },
-    finish: (ranks: RanksWriter): WrittenPieces => {
-      ranks.setPieces(format, { starts, checks });
-      return { path, ...file.finish() };
-    },
+    finish: (): WrittenPieces => ({ path, ...file.finish(), starts: starts.values(), checks }),
   };
-}
-
-function deflatePiece(plain: Buffer, previous: Buffer): Buffer {
-  return deflateRawSync(plain, {
-    level: 9,
-    // Tables of codes would be longer than what they save on half a kilobyte.
-    strategy: constants.Z_FIXED,
-    // The encoder's memory is cleared for every piece: no more of it than two places need.
-    windowBits: plain.length + previous.length < 1700 ? 11 : 15,
-    memLevel: 4,
-    dictionary: previous,
-    finishFlush: constants.Z_SYNC_FLUSH,
-  });
 }

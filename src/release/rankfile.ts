@@ -6,8 +6,10 @@ import { type FormatName, formatNames } from "../formats/index.js";
 import { type BBox, coordinateUnits, type Place } from "../place.js";
 import type { Category } from "../taxonomy.js";
 import { BLOCK_SIZE, boxBlocks, type NumberArray } from "./blocks.js";
+import type { PieceIndex } from "./pieces.js";
+import { type Positions, readPositions } from "./positions.js";
 
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2; // 1: every position of 8 bytes
 // "shlr": the database of a release, not the one that pull writes.
 const APPLICATION_ID = 0x73686c72;
 
@@ -29,18 +31,10 @@ export interface Envelope {
   readonly epilogue: Buffer;
 }
 
-/** Where the compressed form of each place is, and what a gzip stream needs to know of the plain one; see pieces.ts. */
-export interface PieceIndex {
-  /** Piece `rank` begins at `[rank]`; the last entry is the end of the last piece. */
-  readonly starts: Float64Array;
-  /** CRC-32 of the first `rank` places, each with the separator before it. */
-  readonly checks: Uint32Array;
-}
-
 /** Gathers what the release's database holds, in one pass over the places. */
 export interface RanksWriter {
   add(place: Place): void;
-  setOffsets(format: FormatName, offsets: Float64Array): void;
+  setOffsets(format: FormatName, offsets: Positions): void;
   setPieces(format: FormatName, index: PieceIndex): void;
   setEnvelope(
     format: FormatName,
@@ -58,6 +52,7 @@ export function createRanks(path: string, count: number, regions: readonly strin
   // A kill leaves an unfinished release folder, which is thrown away whole: no journal is needed here.
   database.pragma("journal_mode = OFF");
   database.pragma("synchronous = OFF");
+  database.pragma("cache_size = -4096"); // KiB: neighbours are added one after the other
   database.exec("BEGIN");
   database.exec(SCHEMA);
   database.exec(TREE);
@@ -129,7 +124,7 @@ export interface RankFile {
   readonly category: Uint8Array;
   /** 1 + position in `regions` by rank; ALL = none. */
   readonly region: Uint16Array;
-  offsets(format: FormatName): Float64Array;
+  offsets(format: FormatName): Positions;
   /** Undefined for a format whose places have no compressed form. */
   pieces(format: FormatName): PieceIndex | undefined;
   envelope(format: FormatName, region: number, category: number): Envelope | undefined;
@@ -154,16 +149,16 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
     // Large ones come in a buffer of their own; typed arrays over a part of a pool could be out of step.
     return isWhole ? data.buffer : new Uint8Array(data).buffer;
   };
-  const offsets = new Map(
-    formatNames.map((format) => [format, new Float64Array(buffer(`offsets.${format}`))]),
-  );
+  const category = new Uint8Array(buffer("category"));
+  const positions = (key: string): Positions => readPositions(buffer(key), category.length + 1);
+  const offsets = new Map(formatNames.map((format) => [format, positions(`offsets.${format}`)]));
   const pieces = new Map(
     formatNames
       .filter((format) => isThere.get(`pieces.${format}`) !== undefined)
       .map((format) => [
         format,
         {
-          starts: new Float64Array(buffer(`pieces.${format}`)),
+          starts: positions(`pieces.${format}`),
           checks: new Uint32Array(buffer(`checks.${format}`)),
         },
       ]),
@@ -172,7 +167,7 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
     regions: database.prepare<[], string>("SELECT name FROM region ORDER BY id").pluck().all(),
     lon: new Int32Array(buffer("lon")),
     lat: new Int32Array(buffer("lat")),
-    category: new Uint8Array(buffer("category")),
+    category,
     region: new Uint16Array(buffer("region")),
   };
   const envelopes = readEnvelopes(database);
@@ -185,7 +180,7 @@ export function readRankFile(bytes: Buffer, name: string): RankFile {
     .pluck();
   return {
     ...file,
-    offsets: (format) => offsets.get(format) as Float64Array,
+    offsets: (format) => offsets.get(format) as Positions,
     pieces: (format) => pieces.get(format),
     envelope: (format, region, category) => envelopes.get(`${format}/${region}/${category}`),
     blocksMeeting: ({ west, east, south, north }) => meeting.all(west, east, south, north),

@@ -9,7 +9,9 @@ import { type BBox, coordinateUnits, unitsToDegrees } from "../place.js";
 import type { Filter } from "../query.js";
 import type { Category } from "../taxonomy.js";
 import { at, BLOCK_SIZE, boxBlocks } from "./blocks.js";
-import { ALL, type Envelope, type PieceIndex, readRankFile } from "./rankfile.js";
+import type { PieceIndex } from "./pieces.js";
+import type { Positions } from "./positions.js";
+import { ALL, type Envelope, readRankFile } from "./rankfile.js";
 
 /** A run of ranks, `from` included, `to` not. */
 export interface RankRange {
@@ -30,7 +32,7 @@ export interface Ranks {
   /** Ranks that the filter selects, in canonical order, without the first `offset` and at most `limit` of them. */
   select(filter: Filter, offset: number, limit: number): Selection;
   /** Byte positions in the whole export: place `rank` begins at `[rank]`; the last entry is where a further one would. */
-  offsets(format: FormatName): Float64Array;
+  offsets(format: FormatName): Positions;
   /** Undefined for a format whose places have no compressed form. */
   pieces(format: FormatName): PieceIndex | undefined;
   /** Prologue and epilogue without a box; those of the whole export for a region that is not registered. */

@@ -120,11 +120,14 @@ export function openStore(path: string, options: { readonly create?: boolean } =
   };
 }
 
+const READING_CACHE = 2048; // KiB: places are read from the first to the last, and a build has several connections
+
 function openDatabase(path: string, create: boolean): Database.Database {
   let database: Database.Database | undefined;
   try {
     database = new Database(path, { fileMustExist: !create, timeout: 10_000 });
     if (create) database.pragma("synchronous = FULL");
+    else database.pragma(`cache_size = ${-READING_CACHE}`);
     const applicationId = database.pragma("application_id", { simple: true });
     const version = Number(database.pragma("user_version", { simple: true }));
     const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;

@@ -23,7 +23,7 @@ export function writeExportFiles(folder: string, places: readonly Place[], about
     writeFileSync(pathOf(name), bytes);
   }
   const geopackage = createGeoPackage(pathOf("gpkg"), about);
-  for (const _ of geopackage.record(places));
+  for (const place of places) geopackage.add(place);
   geopackage.finish();
   return pathOf;
 }
