@@ -3,24 +3,25 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { boxesWith } from "./boxes.js";
-import { load } from "./load.js";
 import { describeMachine, isInstalled } from "./machine.js";
+import { boxWorkload } from "./peers.js";
+import { startPeers } from "./peerservers.js";
 import { plot } from "./plot.js";
 import { memoryOf } from "./processes.js";
 import { type BuiltSize, buildSize } from "./sizes.js";
 import { shown, table } from "./table.js";
-import { startShelters } from "./workloads.js";
+import { race, startShelters, type Workload } from "./workloads.js";
 
 const PLOT = "scripts/growth.svg";
-const MEMORY = "768M"; // the whole GeoJSON export of a million places fits into the three quarters that cut answers get
+const MEMORY = "720M"; // the whole GeoJSON export of a million places fits into the three quarters that cut answers get
+const PACE = { rounds: 3, seconds: 3 };
 
 /** The panels of the plot and the rows of the table, in order. */
 const PANELS = {
   Seconds: ["pull", "build: exports in every format", "build, all of it", "ogr2ogr: 4 whole exports only"],
   "Memory at most, MiB": ["pulling", "building", "serving"],
   Milliseconds: ["server start", "bbox of 100, p99", "bbox of 1,000, p99"],
-  "Answers a second": ["bbox of 100", "bbox of 1,000"],
+  "Answers a second": ["bbox of 100", "bbox of 1,000", "MapServer: bbox of 100", "MapServer: bbox of 1,000"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 type Measures = Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -58,12 +59,14 @@ async function measure(work: string, count: number): Promise<Measures> {
   const building = built.stages.filter((one) => one.stage !== "pull");
   const ogr2ogr = convert(built, work);
   const server = await startShelters(built.site, "--memory", MEMORY);
+  const peers = await startPeers(built);
   try {
-    const box = async (wanted: number) => {
-      const paths = boxesWith(wanted, count).map((one) => `/api.php?bbox=${one}`);
-      return await load({ address: server.address, paths, seconds: 3 });
-    };
-    const [small, large] = [await box(100), await box(1000)];
+    const box = async (wanted: number) => await boxWorkload(wanted, count, false, server.address);
+    const servers = { ours: server, ...peers.addresses };
+    const [small, large] = await Promise.all([box(100), box(1000)]);
+    const results = await race(servers, [small, large], PACE);
+    const seen = (wanted: Workload, name: string) =>
+      results.get(wanted.name)?.get(name) ?? { perSecond: Number.NaN, p99: Number.NaN };
     return {
       Seconds: {
         pull: stage("pull").seconds,
@@ -78,12 +81,18 @@ async function measure(work: string, count: number): Promise<Measures> {
       },
       Milliseconds: {
         "server start": server.startMs,
-        "bbox of 100, p99": small.p99,
-        "bbox of 1,000, p99": large.p99,
+        "bbox of 100, p99": seen(small, "ours").p99,
+        "bbox of 1,000, p99": seen(large, "ours").p99,
       },
-      "Answers a second": { "bbox of 100": small.perSecond, "bbox of 1,000": large.perSecond },
+      "Answers a second": {
+        "bbox of 100": seen(small, "ours").perSecond,
+        "bbox of 1,000": seen(large, "ours").perSecond,
+        "MapServer: bbox of 100": seen(small, "MapServer").perSecond,
+        "MapServer: bbox of 1,000": seen(large, "MapServer").perSecond,
+      },
     };
   } finally {
+    await peers.stop();
     await server.stop();
   }
 }

@@ -1,8 +1,9 @@
 /** The map page's files in a release: the compiled bundle, the shell, and what it must know before it draws anything. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { appendFile } from "../bytes/append.js";
 import type { FileForm } from "../bytes/compress.js";
 import { measure, type WrittenFile, writeText } from "../bytes/written.js";
 import { backgroundBox } from "../map/background.js";
@@ -65,9 +66,28 @@ export function writePage(
 
 /** Writes the script that stands for the endpoint and every file on a disk; the whole export must be compressed by now. */
 export function writeDisk(folder: string, page: PageFacts): ManifestFile {
-  const places = readFileSync(join(folder, "exports/all/all.geojson.gz")).toString("base64");
-  const script = `globalThis.shelters=${JSON.stringify({ page, places })};\n`;
-  return { ...writeText(folder, DISK, "text/javascript; charset=utf-8", script), codings: {} };
+  const script = appendFile(join(folder, DISK));
+  script.write(Buffer.from(`globalThis.shelters={"page":${JSON.stringify(page)},"places":"`));
+  const places = openSync(join(folder, "exports/all/all.geojson.gz"), "r");
+  try {
+    const chunk = Buffer.allocUnsafe(BASE64_CHUNK);
+    for (let read = fill(chunk, places); read > 0; read = fill(chunk, places))
+      script.write(Buffer.from(chunk.toString("base64", 0, read)));
+  } finally {
+    closeSync(places);
+  }
+  script.write(Buffer.from('"};\n'));
+  return { path: DISK, ...script.finish(), mediaType: "text/javascript; charset=utf-8", codings: {} };
+}
+
+const BASE64_CHUNK = 3 * 256 * 1024; // bytes: base64 of threes joins without padding
+
+/** Reads on from a file until the chunk is full or the file ends; gives the bytes read. */
+function fill(chunk: Buffer, file: number): number {
+  let filled = 0;
+  for (let read = 1; read > 0 && filled < chunk.length; filled += read)
+    read = readSync(file, chunk, { offset: filled });
+  return filled;
 }
 
 function copyBundled(folder: string, name: string): ManifestFile {
