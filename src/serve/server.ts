@@ -103,7 +103,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     else socket.destroy();
   });
   try {
-    await listen(server, options);
+    // A crowd that comes at once waits to be let in: whom the system has no room for tries again ever later, up to a minute.
+    await listen(server, options, limits.connections);
   } catch (error) {
     current.stop();
     throw error;
@@ -120,7 +121,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+function listen(server: Server, { host, port }: ServerOptions, backlog: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       const isTaken = systemCode(error) === "EADDRINUSE";
@@ -136,7 +137,7 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
         reject(new UserError("usage", `Cannot listen on ${host}, port ${port}: ${systemCode(error)}.`));
       else reject(error);
     });
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog }, resolve);
   });
 }
 
