@@ -16,7 +16,7 @@ const regions = ["Andorre", "Aragon", "Occitanie"];
 let files = 0;
 
 /** The places in canonical order, as a release's database on disk, opened as the server does. */
-function ranksOf(folder: string, places: readonly Place[]): Ranks {
+function ranksOf(folder: string, places: readonly Place[], scanned?: number): Ranks {
   const path = join(folder, `${files++}.sqlite`);
   const writer = createRanks(path, places.length, regions);
   for (const place of places) writer.add(place);
@@ -33,7 +33,7 @@ function ranksOf(folder: string, places: readonly Place[]): Ranks {
         });
   }
   writer.finish();
-  return openRanks(readFileSync(path), path);
+  return openRanks(readFileSync(path), path, scanned);
 }
 
 /** What `select` must give, place by place. */
@@ -110,7 +110,10 @@ function anyFilter(places: readonly Place[]): fc.Arbitrary<Filter> {
 
 const all: Filter = { bbox: null, category: null, region: null };
 
-describe("selected ranks", () => {
+describe.each([
+  ["compared one by one", Number.POSITIVE_INFINITY],
+  ["named by the R*Tree", 0],
+])("selected ranks, of blocks %s,", (_name, scanned) => {
   test("are those of a plain filter, for any places, box, category, region, offset and limit", () => {
     const folder = temporaryFolder();
     const anyCase = anyPlaces(400).chain((places) =>
@@ -124,7 +127,7 @@ describe("selected ranks", () => {
     );
     fc.assert(
       fc.property(anyCase, ([places, questions]) => {
-        const ranks = ranksOf(folder, places);
+        const ranks = ranksOf(folder, places, scanned);
         for (const [filter, offset, limit] of questions) {
           const expected = plainFilter(places, filter);
           const selection = ranks.select(filter, offset, limit);
@@ -138,12 +141,12 @@ describe("selected ranks", () => {
     );
   });
 
-  test("come as few runs, in rising order, from a tree of many blocks, too", () => {
+  test("come as few runs, in rising order, from many blocks, too", () => {
     const places = Array.from({ length: 8000 }, (_, index) =>
       makePlace({ id: index + 1, lon: (index % 100) / 10, lat: 40 + Math.floor(index / 100) / 20 }),
     );
     places.sort((a, b) => hilbertKey(a.lon, a.lat) - hilbertKey(b.lon, b.lat));
-    const ranks = ranksOf(temporaryFolder(), places);
+    const ranks = ranksOf(temporaryFolder(), places, scanned);
     const filter = { ...all, bbox: { west: 0.5, east: 9.2, south: 40.1, north: 43.7 } };
     const selection = ranks.select(filter, 3, 5000);
     const { ranges } = selection;
@@ -163,7 +166,7 @@ describe("selected ranks", () => {
         anyPlaces(300).chain((places) => fc.tuple(fc.constant(places), anyFilter(places))),
         fc.integer({ min: 1, max: 97 }),
         ([places, filter], size) => {
-          const ranks = ranksOf(folder, places);
+          const ranks = ranksOf(folder, places, scanned);
           const pages: number[] = [];
           for (let offset = 0; offset <= places.length; offset += size)
             pages.push(...ranksIn(ranks.select(filter, offset, size)));
@@ -178,7 +181,7 @@ describe("selected ranks", () => {
   test("take in places exactly on the edges and corners of a box, on the far ends of the globe, too", () => {
     const corners = [-180, 180].flatMap((lon) => [-90, 90].map((lat) => ({ lon, lat })));
     const places = corners.map((corner, index) => makePlace({ id: index + 1, ...corner }));
-    const ranks = ranksOf(temporaryFolder(), places);
+    const ranks = ranksOf(temporaryFolder(), places, scanned);
     const world = { west: -180, east: 180, south: -90, north: 90 };
     expect(ranks.select({ ...all, bbox: world }, 0, 10).returned).toBe(4);
     const inner = { west: -179.9999999, east: 179.9999999, south: -90, north: 90 };
@@ -187,7 +190,7 @@ describe("selected ranks", () => {
   });
 
   test("are none of none", () => {
-    const ranks = ranksOf(temporaryFolder(), []);
+    const ranks = ranksOf(temporaryFolder(), [], scanned);
     expect(ranks.count).toBe(0);
     const none = { matched: 0, returned: 0, ranges: [] };
     expect(ranks.select(all, 0, 10)).toEqual(none);

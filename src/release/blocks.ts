@@ -1,6 +1,8 @@
 /** Boxes around blocks of consecutive ranks: neighbours in canonical order are neighbours on the ground, so the boxes are small. */
 
-/** Ranks in a block of the R*Tree: see the table of block sizes in the README. */
+import type { BBox } from "../place.js";
+
+/** Ranks in a block: see the table of block sizes in the README. */
 export const BLOCK_SIZE = 64;
 
 export type NumberArray = Int32Array | Uint8Array | Uint16Array | Uint32Array | Float64Array;
@@ -30,6 +32,16 @@ export function boxBlocks(lon: Int32Array, lat: Int32Array): Blocks {
     blocks.north[block] = Math.max(at(blocks.north, block), at(lat, rank));
   }
   return blocks;
+}
+
+/** Blocks whose boxes meet this one (units of 1e-7 degree, edges included), in rising order. */
+export function blocksMeeting({ west, east, south, north }: Blocks, box: BBox): number[] {
+  const meeting: number[] = [];
+  for (let block = 0; block < west.length; block++) {
+    if (at(east, block) < box.west || at(west, block) > box.east) continue;
+    if (at(north, block) >= box.south && at(south, block) <= box.north) meeting.push(block);
+  }
+  return meeting;
 }
 
 /** An element that is known to be there. */
