@@ -12,9 +12,10 @@ import {
   type RequestHeaders,
   unlessFresh,
 } from "../answer.js";
+import type { Coding } from "../bytes/compress.js";
 import { formatNames, formats } from "../formats/index.js";
 import { wrongParameters } from "../problem.js";
-import { formatQuery, parseQuery, type Query, queryLimits } from "../query.js";
+import { parseQuery, type Query, queryLimits } from "../query.js";
 import { gzipCut } from "../release/gzip.js";
 import { saveName } from "../release/paths.js";
 import type { RankRange, Ranks } from "../release/ranks.js";
@@ -64,11 +65,14 @@ function answerPlanned(release: Release, { query, headers, base }: Asked): Answe
   const body = (coding === null ? undefined : file.coded[coding]) ?? file.plain;
   return {
     status: 200,
-    headers: {
-      ...documentHeaders(release, query, body.length, matched, matched, standingLinks(release, base)),
-      ETag: body.etag,
-      ...(body.coding !== null && { "Content-Encoding": body.coding }),
-    },
+    headers: documentHeaders(release, query, {
+      length: body.length,
+      coding: body.coding,
+      matched,
+      returned: matched,
+      links: standingLinks(release, base),
+      etag: body.etag,
+    }),
     body: [body.slice(0, body.length)],
   };
 }
@@ -94,17 +98,19 @@ function answerCut(release: Release, { query, search, headers, base }: Asked): A
       ? [envelope.prologue, ...cut(whole, ranks, query, ranges), envelope.epilogue]
       : gzipCut(envelope, ranges, pieces);
   const length = body.reduce((total, part) => total + lengthOf(part), 0);
-  const tag = hash("sha256", `${release.tag} ${formatQuery(query)}`, "base64url").slice(0, 24);
+  const etag = etagOf(hash("sha256", tagText(release, query), "base64url").slice(0, 24), coding);
   const links = [...pageLinks(query, search, matched, base), standingLinks(release, base)].join(", ");
   return {
     status: 200,
-    headers: {
-      ...documentHeaders(release, query, length, matched, returned, links),
-      ETag: etagOf(tag, coding),
-      ...(coding !== null && { "Content-Encoding": coding }),
-    },
+    headers: documentHeaders(release, query, { length, coding, matched, returned, links, etag }),
     body,
   };
+}
+
+/** Another one for every release and query: what a visitor wrote stands last, everything before it has no space. */
+function tagText({ tag }: Release, { format, bbox, category, region, limit, offset }: Query): string {
+  const box = bbox === null ? "" : `${bbox.west},${bbox.south},${bbox.east},${bbox.north}`;
+  return `${tag} ${format} ${limit} ${offset} ${category} ${box} ${region ?? ""}`;
 }
 
 /** What a copy that is not complete yet cannot answer: better nothing than a part that looks like the whole. */
@@ -130,13 +136,33 @@ function cut(whole: ReleaseFile, ranks: Ranks, { format }: Query, ranges: readon
   });
 }
 
+// Every name in its order: headers that begin as a copy of these have one shape, which the engine knows by then. Such that
+// gather their names one by one get a new shape each time, which costs 2 µs and more.
+const noHeaders = {
+  ...cacheableHeaders("stable"),
+  "Content-Type": "",
+  "Content-Length": "",
+  "Content-Disposition": "",
+  "Last-Modified": "",
+  "OGC-NumberMatched": "",
+  "OGC-NumberReturned": "",
+  Link: "",
+  ETag: "",
+};
+
+interface Document {
+  readonly length: number;
+  readonly coding: Coding | null;
+  readonly matched: number;
+  readonly returned: number;
+  readonly links: string;
+  readonly etag: string;
+}
+
 function documentHeaders(
   release: Release,
   query: Query,
-  length: number,
-  matched: number,
-  returned: number,
-  links: string,
+  { length, coding, matched, returned, links, etag }: Document,
 ): Record<string, string> {
   const slug =
     query.region === null
@@ -148,7 +174,7 @@ function documentHeaders(
   // A browser shows JSON; GPX, KML and CSV are for another program, which the saved file opens.
   const disposition = query.format === "geojson" || query.format === "json" ? "inline" : "attachment";
   return {
-    ...cacheableHeaders("stable"),
+    ...noHeaders,
     "Content-Type": formats[query.format].mediaType,
     "Content-Length": String(length),
     "Content-Disposition": `${disposition}; filename="${name}"`,
@@ -156,6 +182,8 @@ function documentHeaders(
     "OGC-NumberMatched": String(matched),
     "OGC-NumberReturned": String(returned),
     Link: links,
+    ETag: etag,
+    ...(coding !== null && { "Content-Encoding": coding }),
   };
 }
 
