@@ -8,7 +8,6 @@ import { systemCode, UserError } from "../errors.js";
 import type { Release } from "../release/release.js";
 import { settle } from "../release/swap.js";
 import { watchAnswers } from "./drain.js";
-import type { OtherFiles } from "./files.js";
 import { followRelease } from "./follow.js";
 import { type Observer, watchWith } from "./observe.js";
 import { forwardedBase } from "./proxy.js";
@@ -54,9 +53,9 @@ const defaultLimits = {
 
 type ServerLimits = Readonly<typeof defaultLimits>;
 
-interface Context {
-  readonly release: Release;
-  readonly others: OtherFiles;
+/** What stays the same from one release to the next. */
+interface Standing {
+  readonly current: ReturnType<typeof followRelease>;
   readonly log: (line: string) => void;
   readonly watch: ReturnType<typeof watchWith>;
   readonly trustProxy: boolean;
@@ -67,7 +66,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const limits = { ...defaultLimits, ...options.limits };
   settle(options.site);
   const current = followRelease(options);
-  const standing = {
+  const standing: Standing = {
+    current,
     log: options.log,
     watch: watchWith(options.observers ?? []),
     trustProxy: options.trustProxy ?? false,
@@ -78,7 +78,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     connectionsCheckingInterval: limits.check,
   });
   const answer = (request: IncomingMessage, response: ServerResponse): void =>
-    handle({ ...standing, release: current.release(), others: current.others() }, request, response);
+    handle(standing, request, response);
   server.on("request", answer);
   // The final answer at once: node would write its 100 into the middle of an answer that waits behind another.
   server.on("checkContinue", answer);
@@ -141,8 +141,9 @@ function listen(server: Server, { host, port }: ServerOptions, backlog: number):
   });
 }
 
-function handle(context: Context, request: IncomingMessage, response: ServerResponse): void {
-  const { release, others, log, watch, trustProxy } = context;
+function handle(standing: Standing, request: IncomingMessage, response: ServerResponse): void {
+  const { current, log, watch, trustProxy } = standing;
+  const release = current.release();
   request.resume(); // nobody needs a body; unread, it would hold the connection
   const answerWith = (answer: Answer): void => send(release, request, response, answer, log);
   try {
@@ -156,7 +157,7 @@ function handle(context: Context, request: IncomingMessage, response: ServerResp
     watch(release, routed, request, response);
     if (routed.answer !== null) answerWith(routed.answer);
     else
-      others(request, response, () =>
+      current.others()(request, response, () =>
         answerWith(problem(404, "There is nothing at this address. See / for what is here.")),
       );
   } catch (error) {
