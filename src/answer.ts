@@ -17,6 +17,8 @@ export interface OpenFile {
    * UserError `damaged`.
    */
   take(): Promise<Taken | null>;
+  /** The same at once, where it has been read already; null where it has not. */
+  takeRead(): Taken | null;
 }
 
 /** Content that stays in memory at least until it is let go. */

@@ -79,6 +79,36 @@ describe("contents that are kept in memory", () => {
     expect(await files[2]?.take()).toBeNull();
   });
 
+  it("are there at once as soon as they are read, and stay while an answer is sent from them", async () => {
+    const [a, ...others] = keptFiles(250, 250, 250, 250, 250) as [Kept, Kept, Kept, Kept, Kept];
+    expect(a.takeRead()).toBeNull();
+    const reading = a.take();
+    expect(a.takeRead()).toBeNull();
+    const first = await reading;
+    const again = a.takeRead();
+    expect(again?.bytes).toBe(first?.bytes);
+    first?.letGo();
+    const takeOthers = async () => {
+      const taken = [];
+      for (const other of others) taken.push(await other.take());
+      for (const one of taken) one?.letGo();
+      return taken.filter((one) => one !== null).length;
+    };
+    expect(await takeOthers()).toBe(3); // the fourth finds no room beside what is being sent
+    again?.letGo();
+    expect(a.takeRead()?.bytes).toBe(first?.bytes);
+    a.takeRead()?.letGo();
+    expect(await takeOthers()).toBe(3); // one of the two that took it has not let it go
+  });
+
+  it("are no longer there at once when others took their room", async () => {
+    const [a, ...others] = keptFiles(250, 250, 250, 250, 250) as [Kept, Kept, Kept, Kept, Kept];
+    (await a.take())?.letGo();
+    for (const other of others) (await other.take())?.letGo();
+    expect(a.takeRead()).toBeNull();
+    expect(others[3]?.takeRead()?.bytes).toEqual(others[3]?.content);
+  });
+
   it("are not those of a file that would drive out most others", async () => {
     const [large, small] = keptFiles(251, 250);
     expect(await large?.take()).toBeNull();
@@ -91,6 +121,7 @@ describe("contents that are kept in memory", () => {
     damage(foul?.path ?? "");
     for (let tries = 0; tries < 3; tries++)
       await expect(foul?.take()).rejects.toMatchObject({ code: "damaged" });
+    expect(foul?.takeRead()).toBeNull();
     for (const other of others) expect(await other.take()).not.toBeNull();
   });
 });

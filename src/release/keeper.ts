@@ -13,6 +13,8 @@ const LARGEST = 1 / 4; // of the budget: one file must not drive out all others
 interface Entry {
   readonly bytes: number;
   content: Promise<Buffer> | null;
+  /** The content, once it is there. */
+  read: Buffer | null;
   /** Answers that are being sent from it. */
   users: number;
 }
@@ -25,6 +27,7 @@ export function createKeeper(room: number) {
   const forget = (entry: Entry): void => {
     if (!kept.delete(entry)) return;
     entry.content = null;
+    entry.read = null;
     left += entry.bytes;
   };
   const makeRoom = (bytes: number): boolean => {
@@ -35,27 +38,36 @@ export function createKeeper(room: number) {
     }
     return left >= bytes;
   };
+  const use = (entry: Entry): void => {
+    kept.delete(entry);
+    kept.add(entry);
+    entry.users++;
+  };
 
   return (form: FileForm, path: string) =>
     (descriptor: number): OpenFile => {
-      const entry: Entry = { bytes: form.bytes, content: null, users: 0 };
+      const entry: Entry = { bytes: form.bytes, content: null, read: null, users: 0 };
       const take = async (): Promise<Taken | null> => {
         if (entry.content === null) {
           if (!makeRoom(entry.bytes)) return null;
           left -= entry.bytes;
           entry.content = inTurns(readChecked(descriptor, form, path));
         }
-        kept.delete(entry);
-        kept.add(entry);
-        entry.users++;
+        use(entry);
         try {
-          return { bytes: await entry.content, letGo: () => void entry.users-- };
+          entry.read = await entry.content;
+          return { bytes: entry.read, letGo: () => void entry.users-- };
         } catch (error) {
           entry.users--;
           forget(entry);
           throw error;
         }
       };
-      return { descriptor, take };
+      const takeRead = (): Taken | null => {
+        if (entry.read === null) return null;
+        use(entry);
+        return { bytes: entry.read, letGo: () => void entry.users-- };
+      };
+      return { descriptor, take, takeRead };
     };
 }

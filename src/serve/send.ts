@@ -23,6 +23,11 @@ export function send(
     sendFromMemory(request, response, answer);
     return;
   }
+  const body = response.socket === null ? null : takeRead(response, answer.body);
+  if (body !== null) {
+    sendFromMemory(request, response, { status: answer.status, headers: answer.headers, body });
+    return;
+  }
   const done = release.hold();
   sendFromFiles(request, response, answer)
     .catch((error: unknown) => {
@@ -80,28 +85,53 @@ async function sendFromFiles(
   response.end();
 }
 
-/** The parts, with the bytes of what is kept in memory in the place of files; they are let go when the answer is over. */
-async function takeParts(response: ServerResponse, parts: readonly Part[]): Promise<readonly Part[]> {
-  const contents = new Map<OpenFile, Taken | null>();
-  response.once("close", () => {
-    for (const content of contents.values()) content?.letGo();
-    contents.clear();
-  });
-  const taken: Part[] = [];
-  for (const part of parts) {
-    if (part instanceof Uint8Array) {
-      taken.push(part);
-      continue;
+/** Contents of files, null for what must be read by position. */
+type Contents = Map<OpenFile, Taken | null>;
+
+/** The parts, where the contents of all their files are in memory already; else null. */
+function takeRead(response: ServerResponse, parts: readonly Part[]): readonly Part[] | null {
+  const contents: Contents = new Map();
+  for (const file of filesOf(parts)) {
+    const content = file.takeRead();
+    if (content === null) {
+      letGo(contents);
+      return null;
     }
-    let content = contents.get(part.file);
-    if (content === undefined) {
-      content = await part.file.take();
-      if (response.destroyed) content?.letGo();
-      else contents.set(part.file, content);
-    }
-    taken.push(content === null ? part : content.bytes.subarray(part.start, part.end));
+    contents.set(file, content);
   }
-  return taken;
+  response.once("close", () => letGo(contents));
+  return fillParts(parts, contents);
+}
+
+/** The parts, with the bytes of what can be kept in memory in the place of files; they are let go when the answer is over. */
+async function takeParts(response: ServerResponse, parts: readonly Part[]): Promise<readonly Part[]> {
+  const contents: Contents = new Map();
+  response.once("close", () => letGo(contents));
+  for (const file of filesOf(parts)) {
+    const content = await file.take();
+    if (response.destroyed) content?.letGo();
+    else contents.set(file, content);
+  }
+  return fillParts(parts, contents);
+}
+
+function filesOf(parts: readonly Part[]): ReadonlySet<OpenFile> {
+  const files = new Set<OpenFile>();
+  for (const part of parts) if (!(part instanceof Uint8Array)) files.add(part.file);
+  return files;
+}
+
+function fillParts(parts: readonly Part[], contents: Contents): readonly Part[] {
+  return parts.map((part) => {
+    const content = part instanceof Uint8Array ? null : contents.get(part.file);
+    if (part instanceof Uint8Array || content === null || content === undefined) return part;
+    return content.bytes.subarray(part.start, part.end);
+  });
+}
+
+function letGo(contents: Contents): void {
+  for (const content of contents.values()) content?.letGo();
+  contents.clear();
 }
 
 /** Parts in portions of at most CHUNK bytes: a box of many ranges is a few writes. */
