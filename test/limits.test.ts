@@ -161,7 +161,7 @@ it("connections over the limit are closed, and room that is freed is used again"
 it.skipIf(process.platform !== "linux")(
   "a thousand clients that come while the server is busy are all let in, and answered at once",
   async () => {
-    const { address, process: child } = await startServing(["serve", "--site", light.site]);
+    const { address, process: child, ended } = await startServing(["serve", "--site", light.site]);
     child.kill("SIGSTOP"); // as busy as can be
     const opening = Array.from({ length: 1000 }, () => openSocket(address));
     const late = failAfter(20_000);
@@ -175,7 +175,9 @@ it.skipIf(process.platform !== "linux")(
       expect(new Set(statuses)).toEqual(new Set([200]));
     } finally {
       child.kill("SIGCONT");
+      child.kill("SIGTERM");
     }
+    expect((await ended).code).toBe(0);
   },
 );
 

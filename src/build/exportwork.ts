@@ -2,8 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import type { Format } from "../formats/format.js";
-import type { FileFormatName } from "../formats/index.js";
-import { fileFormatNames, fileFormats, isWireFormat } from "../formats/index.js";
+import { type FileFormatName, fileFormatNames, fileFormats, isWireFormat } from "../formats/index.js";
 import { type ReaderThread, type ReadTask, startReader } from "../store/reader.js";
 import type { ExportTask, WrittenFormats } from "./exports.js";
 
@@ -29,8 +28,12 @@ export function startExports(
       onProgress(Math.min(...progress));
     });
   });
+  const done = Promise.all(threads.map((thread) => thread.done)).then((written) =>
+    inOrder(task.options, written),
+  );
+  done.catch(() => {}); // as in startReader
   return {
-    done: Promise.all(threads.map(({ done }) => done)).then((written) => inOrder(task.options, written)),
+    done,
     stop: () => Promise.all(threads.map((thread) => thread.stop())),
   };
 }
