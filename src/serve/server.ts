@@ -13,6 +13,7 @@ import { type Observer, watchWith } from "./observe.js";
 import { forwardedBase } from "./proxy.js";
 import { routeRequest } from "./route.js";
 import { send } from "./send.js";
+import { inShortTurns } from "./turns.js";
 
 export interface ServerOptions {
   readonly site: string;
@@ -77,8 +78,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     requireHostHeader: false, // node's own answer would lack what every answer of ours has: see `handle`
     connectionsCheckingInterval: limits.check,
   });
-  const answer = (request: IncomingMessage, response: ServerResponse): void =>
-    handle(standing, request, response);
+  const answer = inShortTurns((request, response) => handle(standing, request, response));
   server.on("request", answer);
   // The final answer at once: node would write its 100 into the middle of an answer that waits behind another.
   server.on("checkContinue", answer);
