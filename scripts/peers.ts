@@ -57,7 +57,8 @@ async function peerWorkloads({ count, site }: BuiltSize, address: string): Promi
   const { files } = readManifest(site).manifest;
   const nearest = (bytes: number): string =>
     files
-      .filter(({ path }) => path.endsWith("json") || path.endsWith(".txt"))
+      // tiles.json is written for each client: it names the address under which it was asked for.
+      .filter(({ path }) => /(json|\.txt)$/.test(path) && path !== "tiles.json")
       .reduce((best, file) => (Math.abs(file.bytes - bytes) < Math.abs(best.bytes - bytes) ? file : best))
       .path;
   const whole = "exports/all/all.geojson";
