@@ -150,10 +150,10 @@ function busyWith(site: string): string {
 
 /**
  * Holds a lock until the returned function is called, or its holder dies: an SQLite file in an exclusive transaction. The
- * file stays. Throws UserError `busy` with the given message.
+ * file stays. Throws UserError `busy` with the given message, or `system` where the file cannot be made.
  */
 export function lockFile(path: string, busy: string): () => void {
-  const database = new Database(path, { timeout: 0 });
+  const database = openLock(path);
   try {
     database.pragma("journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
@@ -166,6 +166,18 @@ export function lockFile(path: string, busy: string): () => void {
     database.exec("ROLLBACK");
     database.close();
   };
+}
+
+function openLock(path: string): Database.Database {
+  try {
+    return new Database(path, { timeout: 0 });
+  } catch (error) {
+    if (systemCode(error) !== "SQLITE_CANTOPEN") throw error;
+    const folder = dirname(resolve(path));
+    throw new UserError("system", `Nothing can be written to ${folder}: is it writable?`, [], {
+      cause: error,
+    });
+  }
 }
 
 const SYNCS_AT_A_TIME = 16; // file systems write many waiting syncs in one go
